@@ -1,0 +1,73 @@
+"""Array types and the few index tricks that matching, tokens and unitizing share."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Numbers = Ints | Floats
+
+
+def expand(counts: Ints) -> tuple[Ints, Ints]:
+    """Row numbers repeated ``counts`` times, and the position of each copy within its row.
+
+    >>> import numpy as np
+    >>> expand(np.array([2, 0, 3]))
+    (array([0, 0, 2, 2, 2]), array([0, 1, 0, 1, 2]))
+    """
+    row = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    first = np.cumsum(counts) - counts
+    return row, np.arange(len(row), dtype=np.int64) - first[row]
+
+
+def pairs_ahead(stop: Ints) -> tuple[Ints, Ints]:
+    """All pairs ``(i, j)`` with ``i < j < stop[i]``, in row order.
+
+    >>> pairs_ahead(np.array([3, 3, 3]))
+    (array([0, 0, 1]), array([1, 2, 2]))
+    """
+    left, ahead = expand(np.maximum(stop - np.arange(len(stop), dtype=np.int64) - 1, 0))
+    return left, left + ahead + 1
+
+
+def group_stop(keys: Ints) -> Ints:
+    """For sorted ``keys``: the end (exclusive) of the group that each position lies in.
+
+    >>> group_stop(np.array([4, 4, 7]))
+    array([2, 2, 3])
+    """
+    return np.searchsorted(keys, keys, side="right").astype(np.int64)
+
+
+def group_starts(keys: Ints) -> Ints:
+    """For sorted ``keys``: the first position of each group.
+
+    >>> group_starts(np.array([4, 4, 7]))
+    array([0, 2])
+    """
+    if not len(keys):
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+
+
+def dense_codes(keys: Ints) -> Ints:
+    """Codes 0, 1, … in the order of the sorted distinct ``keys``.
+
+    >>> dense_codes(np.array([30, 10, 30]))
+    array([1, 0, 1])
+    """
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+
+
+def ratio(above: Numbers, below: Numbers) -> Floats:
+    """``above`` / ``below``, NaN (undefined) where ``below`` is not positive.
+
+    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    result: Floats = np.full(np.broadcast_shapes(np.shape(above), np.shape(below)), np.nan)
+    np.divide(above, below, out=result, where=np.asarray(below) > 0)
+    return result

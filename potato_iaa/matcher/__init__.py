@@ -1,0 +1,27 @@
+"""The matcher: pairwise alignments of spans under a match rule, as counts that add up."""
+
+from potato_iaa.matcher.alignment import Alignment, align
+from potato_iaa.matcher.counts import Comparisons, Counts, compare_passes, count_matches
+from potato_iaa.matcher.edges import Edges, exact_edges, overlap_edges, rule_edges, typed_edges
+from potato_iaa.matcher.rules import EXACT, OVERLAP, TERMS, Rule, parse_rule
+from potato_iaa.matcher.terms import term_layer
+
+__all__ = [
+    "EXACT",
+    "OVERLAP",
+    "TERMS",
+    "Alignment",
+    "Comparisons",
+    "Counts",
+    "Edges",
+    "Rule",
+    "align",
+    "compare_passes",
+    "count_matches",
+    "exact_edges",
+    "overlap_edges",
+    "parse_rule",
+    "rule_edges",
+    "term_layer",
+    "typed_edges",
+]

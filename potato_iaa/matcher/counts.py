@@ -1,0 +1,96 @@
+"""Counts: spans and matches per item, pair of annotators and label, of which every F1 is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sparse
+
+from potato_iaa.arrays import Ints, group_stop, pairs_ahead
+from potato_iaa.layer import Layer
+from potato_iaa.matcher.alignment import Alignment
+
+Matrix = sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Who can be compared with whom: one row per item and pair of annotators who both passed it.
+
+    ``item`` and ``pair``: int64 (comparisons,); ``pair_a``, ``pair_b``: int64 (pairs,), codes of
+    annotators with a < b. ``fold`` adds units up to comparisons: an item of several display fields
+    is one comparison. ``first_row`` finds the row of two passes of one unit (see ``row_of``).
+    """
+
+    item: Ints
+    pair: Ints
+    pair_a: Ints
+    pair_b: Ints
+    pass_a: Ints
+    pass_b: Ints
+    fold: Matrix
+    first_row: Ints
+
+    def row_of(self, pass_a: Ints, pass_b: Ints) -> Ints:
+        """The unfolded row of two passes of one unit, ``pass_a`` before ``pass_b``."""
+        return self.first_row[pass_a] + pass_b - pass_a - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Spans and matches under one rule: int64 sparse matrices (comparisons, labels).
+
+    ``n_a``, ``n_b``: spans of each side; ``tp_a``, ``tp_b``: those of them that have a partner,
+    each under its own label (under a typed rule the two are equal).
+    """
+
+    n_a: Matrix
+    n_b: Matrix
+    tp_a: Matrix
+    tp_b: Matrix
+
+
+def compare_passes(layer: Layer) -> Comparisons:
+    """All pairs of passes on the same unit, folded to items and pairs of annotators."""
+    size = max(len(layer.annotators), 1)
+    stop = group_stop(layer.pass_unit)
+    pass_a, pass_b = pairs_ahead(stop)
+    first_row = np.cumsum(stop - np.arange(len(stop)) - 1) - (stop - np.arange(len(stop)) - 1)
+    code = layer.pass_annotator[pass_a] * size + layer.pass_annotator[pass_b]
+    pair_code, pair = np.unique(code, return_inverse=True)
+    key = layer.unit_item[layer.pass_unit[pass_a]] * max(len(pair_code), 1) + pair
+    row_key, row = np.unique(key, return_inverse=True)
+    fold = sparse.csr_array(
+        (np.ones(len(key), dtype=np.int64), (row, np.arange(len(key)))),
+        shape=(len(row_key), len(key)),
+    )
+    return Comparisons(
+        item=row_key // max(len(pair_code), 1),
+        pair=row_key % max(len(pair_code), 1),
+        pair_a=pair_code // size,
+        pair_b=pair_code % size,
+        pass_a=pass_a,
+        pass_b=pass_b,
+        fold=fold,
+        first_row=first_row.astype(np.int64),
+    )
+
+
+def count_matches(layer: Layer, comparisons: Comparisons, alignment: Alignment) -> Counts:
+    """The counts of one rule: spans per side, and spans that the alignment gives a partner."""
+    labels = len(layer.labels)
+    spans = _tally(layer.span_pass, layer.span_label, (len(layer.pass_unit), labels))
+    row = comparisons.row_of(layer.span_pass[alignment.left], layer.span_pass[alignment.right])
+    shape = (len(comparisons.pass_a), labels)
+    return Counts(
+        n_a=comparisons.fold @ spans[comparisons.pass_a],
+        n_b=comparisons.fold @ spans[comparisons.pass_b],
+        tp_a=comparisons.fold @ _tally(row, layer.span_label[alignment.left], shape),
+        tp_b=comparisons.fold @ _tally(row, layer.span_label[alignment.right], shape),
+    )
+
+
+def _tally(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
+    ones = np.ones(len(row), dtype=np.int64)
+    return sparse.csr_array(sparse.coo_array((ones, (row, column)), shape=shape))

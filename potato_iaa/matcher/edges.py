@@ -1,0 +1,98 @@
+"""Edges: which spans of two annotators of one unit a rule lets be matched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from potato_iaa.arrays import Flags, Ints, group_starts, group_stop, pairs_ahead
+from potato_iaa.layer import Layer
+from potato_iaa.matcher.rules import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Eligible pairs of spans: ``left`` belongs to the annotator who comes first by name.
+
+    Int64 arrays (edges,): indices of spans, and the characters (code points) that both cover.
+    """
+
+    left: Ints
+    right: Ints
+    overlap: Ints
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def where(self, chosen: Flags) -> Edges:
+        """The chosen edges."""
+        return Edges(self.left[chosen], self.right[chosen], self.overlap[chosen])
+
+
+def exact_edges(layer: Layer) -> Edges:
+    """Pairs of spans with the same parts, found by grouping equal extents."""
+    order = np.argsort(layer.span_extent, kind="stable")
+    first, second = pairs_ahead(group_stop(layer.span_extent[order]))
+    left, right, _ = _oriented(layer, order[first], order[second])
+    return Edges(left, right, layer.span_length[left])
+
+
+def overlap_edges(layer: Layer) -> Edges:
+    """Pairs of spans that share a character: a sorted self-join of the parts on the global axis."""
+    stop = np.searchsorted(layer.part_start, layer.part_end, side="left").astype(np.int64)
+    first, second = pairs_ahead(stop)
+    shared = np.minimum(layer.part_end[first], layer.part_end[second]) - layer.part_start[second]
+    left, right, kept = _oriented(layer, layer.part_span[first], layer.part_span[second])
+    return _summed(Edges(left, right, shared[kept]), layer)
+
+
+def rule_edges(layer: Layer, rule: Rule, overlaps: Edges) -> Edges:
+    """The edges of ``rule``; ``overlaps`` are the layer's ``overlap_edges``, shared by all rules.
+
+    For ``terms`` the layer is a ``term_layer``, on which equal terms have equal extents.
+    """
+    if rule.match in ("exact", "terms"):
+        return exact_edges(layer)
+    return overlaps if rule.threshold is None else overlaps.where(_similar(layer, rule, overlaps))
+
+
+def typed_edges(layer: Layer, edges: Edges) -> Edges:
+    """The edges between spans of the same label."""
+    return edges.where(layer.span_label[edges.left] == layer.span_label[edges.right])
+
+
+def _oriented(layer: Layer, first: Ints, second: Ints) -> tuple[Ints, Ints, Flags]:
+    """Drop pairs of one annotator, and put the span of the annotator first by name on the left."""
+    annotator = layer.span_annotator
+    kept = annotator[first] != annotator[second]
+    first, second = first[kept], second[kept]
+    swapped = annotator[first] > annotator[second]
+    return np.where(swapped, second, first), np.where(swapped, first, second), kept
+
+
+def _summed(edges: Edges, layer: Layer) -> Edges:
+    """One edge per pair of spans: discontinuous spans can meet in several parts."""
+    if len(layer.part_span) == len(layer.span_start):
+        return edges
+    key = edges.left * len(layer.span_start) + edges.right
+    order = np.argsort(key, kind="stable")
+    first = group_starts(key[order])
+    overlap = np.add.reduceat(edges.overlap[order], first) if len(first) else edges.overlap
+    return Edges(edges.left[order][first], edges.right[order][first], overlap)
+
+
+def _similar(layer: Layer, rule: Rule, edges: Edges) -> Flags:
+    """Whether the similarity reaches the threshold, in whole numbers: no rounding at the edge."""
+    length_left, length_right = layer.span_length[edges.left], layer.span_length[edges.right]
+    numerator = edges.overlap
+    if rule.similarity == "iou":
+        denominator = length_left + length_right - edges.overlap
+    elif rule.similarity == "dice":
+        numerator, denominator = 2 * edges.overlap, length_left + length_right
+    else:
+        denominator = np.minimum(length_left, length_right)
+    threshold = rule.threshold
+    if threshold is None:
+        return np.ones(len(edges), dtype=bool)
+    return numerator * threshold.denominator >= denominator * threshold.numerator

@@ -1,0 +1,62 @@
+"""Match rules: which two spans may be matched, each a value whose text parses back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from potato_iaa.errors import UsageError
+
+SIMILARITIES = ("iou", "dice", "containment")
+_THRESHOLD = re.compile(r"overlap\(\s*(\w+)\s*>=\s*([0-9.]+)\s*\)")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A match rule: ``exact``, ``overlap``, ``overlap(iou>=0.5)`` or ``terms``.
+
+    ``threshold`` is kept as an exact fraction, so that a similarity of 1/10 meets ``0.1``.
+    """
+
+    match: str
+    similarity: str | None = None
+    threshold: Fraction | None = None
+
+    def __str__(self) -> str:
+        if self.threshold is None:
+            return self.match
+        return f"{self.match}({self.similarity}>={float(self.threshold):g})"
+
+
+EXACT = Rule("exact")
+OVERLAP = Rule("overlap")
+TERMS = Rule("terms")
+
+
+def parse_rule(text: str) -> Rule:
+    """The rule that ``text`` names. Raises UsageError, with the forms there are.
+
+    >>> str(parse_rule("overlap(iou>=0.50)"))
+    'overlap(iou>=0.5)'
+    >>> parse_rule("exact") == EXACT
+    True
+    """
+    plain = {str(rule): rule for rule in (EXACT, OVERLAP, TERMS)}
+    stripped = text.strip()
+    if stripped in plain:
+        return plain[stripped]
+    found = _THRESHOLD.fullmatch(stripped)
+    if found and found[1] in SIMILARITIES:
+        try:
+            threshold = Fraction(found[2])
+        except ValueError:
+            threshold = Fraction(0)
+        if 0 < threshold <= 1:
+            return Rule("overlap", found[1], threshold)
+        raise UsageError(f"the threshold of rule {text!r} is not above 0 and at most 1.")
+    raise UsageError(
+        f"no match rule {text!r}: there are exact, overlap, "
+        "overlap(iou>=T), overlap(dice>=T), overlap(containment>=T) and terms, "
+        "with a threshold T above 0 and at most 1."
+    )

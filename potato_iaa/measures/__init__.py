@@ -1,0 +1,1 @@
+"""The measures: figures from counts and coincidences, each defined in docs/measures.md."""

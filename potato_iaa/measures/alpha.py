@@ -1,0 +1,43 @@
+"""Krippendorff's alpha from coincidences, and its audit by an independent package."""
+
+from __future__ import annotations
+
+from potato_iaa.arrays import Floats, ratio
+from potato_iaa.measures.tokens import Coincidences
+
+
+def nominal_alpha(disagreement: Floats, values: Floats) -> Floats:
+    """Krippendorff's nominal alpha; NaN without pairable values or without variation among them.
+
+        ``disagreement``: float64 (…,), Σ_{c≠k} o_ck; ``values``: float64 (values, …), the n_c.
+        α = 1 − (n − 1)·Σ_{c≠k} o_ck / (n² − Σ n_c²).
+
+        Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability
+        (repository.upenn.edu/asc_papers/43). Its example of four observers with missing data has 40
+    pairable values, of whose coincidences 8 disagree:
+
+        >>> import numpy as np
+    >>> counts = np.array([9.0, 13.0, 10.0, 5.0, 3.0])
+        >>> print(f"{nominal_alpha(np.array(8.0), counts):.3f}")
+        0.743
+    """
+    n = values.sum(axis=0)
+    variation = n * n - (values * values).sum(axis=0)
+    return 1 - ratio((n - 1) * disagreement, variation)
+
+
+def observed_agreement(disagreement: Floats, values: Floats) -> Floats:
+    """The share of pairable values that agree: 1 − Σ_{c≠k} o_ck / n; NaN where n is 0."""
+    n = values.sum(axis=0)
+    return 1 - ratio(disagreement, n)
+
+
+def chance_agreement(values: Floats) -> Floats:
+    """Σ of the squared shares of the values: the chance that two of them are equal."""
+    n = values.sum(axis=0)
+    return ratio((values * values).sum(axis=0), n * n)
+
+
+def weighted(coincidences: Coincidences, weights: Floats) -> tuple[Floats, Floats]:
+    """Disagreement (columns,) and values (values, columns) under weights (items, columns)."""
+    return coincidences.disagreement @ weights, coincidences.values.T @ weights

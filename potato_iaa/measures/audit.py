@@ -1,0 +1,110 @@
+"""The audit: an independent package recomputes our alpha on as many items as it can hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from potato_iaa.arrays import Floats, Ints
+from potato_iaa.errors import AuditError
+from potato_iaa.layer import Layer
+from potato_iaa.measures.alpha import nominal_alpha
+from potato_iaa.measures.estimate import plain
+from potato_iaa.measures.tokens import Coding, Coincidences, Tokens
+
+MEMORY = 200_000_000
+TOLERANCE = 1e-9
+# How many arrays of tokens × values × values the package holds at its peak.
+PEAK_ARRAYS = 4
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Our token alpha and the ``krippendorff`` package's on the same items of the corpus."""
+
+    ours: float | None
+    package: float | None
+    items: int
+    of: int
+    version: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as in report.json."""
+        return {
+            "package": f"krippendorff {self.version}",
+            "ours": plain(self.ours),
+            "theirs": plain(self.package),
+            "items": self.items,
+            "of": self.of,
+        }
+
+
+def audit_alpha(
+    layer: Layer, tokens: Tokens, coding: Coding, coincidences: Coincidences, *, seed: int
+) -> Audit:
+    """Compare our nominal alpha with the package's, on all shared items or a seeded sample.
+
+    The package needs memory for tokens × values²; items are drawn until 200 MB are full. Raises
+    AuditError where the two differ by more than 1e-9: a bug that must not reach a report.
+    """
+    import krippendorff
+
+    readers = np.bincount(layer.pass_unit, minlength=len(layer.unit_item))
+    shared = np.unique(layer.unit_item[readers >= 2])
+    chosen = np.sort(_draw(layer, tokens, coding, shared, seed))
+    weights = np.zeros(len(layer.items))
+    weights[chosen] = 1
+    ours = float(
+        nominal_alpha(
+            coincidences.disagreement @ weights, np.asarray(coincidences.values.T @ weights)
+        )
+    )
+    counts = _value_counts(layer, tokens, coding, readers, chosen)
+    theirs = math.nan
+    if len(counts) and np.count_nonzero(counts.sum(axis=0)) > 1:
+        theirs = float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+    if math.isnan(ours) != math.isnan(theirs) or abs(ours - theirs) > TOLERANCE:
+        raise AuditError(
+            f"scheme {layer.scheme!r}: our token alpha is {ours} and the krippendorff package's "
+            f"{theirs} on the same {len(chosen)} items: please report this."
+        )
+    return Audit(
+        None if math.isnan(ours) else ours,
+        None if math.isnan(theirs) else theirs,
+        len(chosen),
+        len(shared),
+        krippendorff.__version__ if hasattr(krippendorff, "__version__") else _version(),
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("krippendorff")
+
+
+def _draw(layer: Layer, tokens: Tokens, coding: Coding, shared: Ints, seed: int) -> Ints:
+    size = np.bincount(layer.unit_item[tokens.unit], minlength=len(layer.items))[shared]
+    budget = MEMORY / (8 * PEAK_ARRAYS * len(coding.names) ** 2)
+    if size.sum() <= budget:
+        return shared
+    order = np.random.default_rng(seed).permutation(len(shared))
+    return shared[order[: max(1, int(np.searchsorted(np.cumsum(size[order]), budget)))]]
+
+
+def _value_counts(
+    layer: Layer, tokens: Tokens, coding: Coding, readers: Ints, chosen: Ints
+) -> Floats:
+    """How often each token got each value, float64 (tokens of the chosen items, values)."""
+    wanted = (readers[tokens.unit] >= 2) & np.isin(layer.unit_item[tokens.unit], chosen)
+    row = np.cumsum(wanted) - 1
+    counts = np.zeros((int(wanted.sum()), len(coding.names)))
+    counts[:, 0] = readers[tokens.unit[wanted]]
+    kept = wanted[coding.token]
+    place = row[coding.token[kept]]
+    np.add.at(counts, (place, coding.value[kept]), 1)
+    np.add.at(counts[:, 0], place, -1)
+    return counts

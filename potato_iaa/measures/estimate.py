@@ -1,0 +1,58 @@
+"""An estimate: a value, or undefined with its reason, with its interval and what it averages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+NO_SHARED_ITEMS = "no shared items"
+NOTHING_MARKED = "nothing marked by either"
+ONE_ANNOTATOR = "only one annotator"
+NO_VARIATION = "no variation"
+NO_TEXT = "no text"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One figure: ``value``, or ``None`` and ``why``; never NaN.
+
+    ``low`` and ``high`` bound the bootstrap interval, ``undefined`` is the share of resamples in
+    which the figure had no value; all three are ``None`` without a bootstrap. ``n`` of ``of`` says
+    how many of the things averaged over had a value of their own.
+    """
+
+    value: float | None
+    why: str | None = None
+    low: float | None = None
+    high: float | None = None
+    undefined: float | None = None
+    n: int = 0
+    of: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as in report.json; ``why`` only where the value is undefined.
+
+        >>> Estimate(0.1 + 0.2, n=1, of=3).to_dict()["value"]
+        0.3
+        """
+        figure: dict[str, Any] = {"value": plain(self.value)}
+        if self.value is None:
+            figure["why"] = self.why
+        figure["low"], figure["high"] = plain(self.low), plain(self.high)
+        if self.undefined is not None:
+            figure["undefined"] = plain(self.undefined)
+        return figure | {"n": self.n, "of": self.of}
+
+
+def plain(value: float | None) -> float | None:
+    """``value`` to 12 significant digits, without a negative zero; ``None`` for NaN and ``None``.
+
+    Twelve digits are what sums in another order still agree on.
+
+    >>> plain(-0.0), plain(1 / 3), plain(float("nan"))
+    (0.0, 0.333333333333, None)
+    """
+    if value is None or math.isnan(value):
+        return None
+    return float(f"{value:.12g}") + 0.0
