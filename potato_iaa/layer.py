@@ -21,6 +21,8 @@ class Layer:
     no two units touch. Spans are sorted by unit, start, end, label and annotator; passes by unit
     and annotator; ids by name, so that nothing measured depends on the order of the input.
 
+    ``items`` are those that somebody read, out of ``items_on_offer``.
+
     Shapes: ``unit_*`` (units,), ``pass_*`` (passes,), ``span_*`` (spans,), ``part_*`` (parts,).
     ``span_extent`` is equal for two spans if and only if they have the same unit and parts.
     """
@@ -29,6 +31,7 @@ class Layer:
     annotators: tuple[str, ...]
     labels: tuple[str, ...]
     items: tuple[str, ...]
+    items_on_offer: int
     unit_item: Ints
     unit_field: tuple[str, ...]
     unit_text: tuple[str | None, ...]
@@ -158,6 +161,7 @@ def make_layer(
         annotators=tuple(everybody[code] for code in annotator_id),
         labels=labels,
         items=tuple(item_names[code] for code in item_id),
+        items_on_offer=len(item_names),
         unit_item=unit_item.astype(np.int64),
         unit_field=tuple(field_names[code] for code in unit_key % max(len(field_names), 1)),
         unit_text=tuple(texts),

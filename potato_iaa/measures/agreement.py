@@ -87,6 +87,7 @@ class CorpusFigures:
     """How much there is to measure: items, passes and spans of one scheme."""
 
     items: int
+    items_read: int
     items_shared: int
     passes: int
     empty_passes: int
@@ -103,6 +104,7 @@ class CorpusFigures:
         """The figures as in report.json."""
         return {
             "items": self.items,
+            "items_read": self.items_read,
             "items_shared": self.items_shared,
             "passes": self.passes,
             "empty_passes": self.empty_passes,
@@ -316,7 +318,12 @@ def _measure_layer(
     comparisons = compare_passes(layer)
     ground = Ground(
         comparisons=comparisons,
-        weights=item_weights(len(layer.items), resamples=settings.bootstrap, seed=settings.seed),
+        weights=item_weights(
+            len(layer.items),
+            of=layer.items_on_offer,
+            resamples=settings.bootstrap,
+            seed=settings.seed,
+        ),
         items=layer.items,
         annotators=layer.annotators,
         both_empty=settings.both_empty,
@@ -376,7 +383,8 @@ def _corpus_figures(layer: Layer, ground: Ground) -> CorpusFigures:
     shared = ground.shared_items
     spans = np.bincount(layer.span_label, minlength=len(layer.labels))
     return CorpusFigures(
-        items=len(layer.items),
+        items=layer.items_on_offer,
+        items_read=len(layer.items),
         items_shared=len(np.unique(ground.comparisons.item)),
         passes=len(layer.pass_unit),
         empty_passes=len(layer.pass_unit) - len(np.unique(layer.span_pass)),

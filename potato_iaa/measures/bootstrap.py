@@ -6,28 +6,34 @@ import math
 
 import numpy as np
 
-from potato_iaa.arrays import Floats
+from potato_iaa.arrays import Floats, expand
 from potato_iaa.measures.estimate import Estimate
 
 CONFIDENCE = 0.95
 
 
-def item_weights(items: int, *, resamples: int, seed: int) -> Floats:
+def item_weights(items: int, *, of: int, resamples: int, seed: int) -> Floats:
     """How often each item counts: float64 (items, 1 + resamples); the first column is all ones.
 
-    Every further column draws ``items`` items with replacement: spans and tokens of one item are
-    not independent, items are. Any figure that is made of sums over items is computed for all
-    columns at once, the first giving its value and the others its replicates.
+    Every further column draws ``of`` items with replacement, of which ``items`` are measured and
+    the others (that nobody read) add nothing: spans and tokens of one item are not independent,
+    items are. Any figure that is made of sums over items is computed for all columns at once, the
+    first giving its value and the others its replicates.
 
-    >>> item_weights(3, resamples=2, seed=0).sum(axis=0)
+    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, doi:10.1201/9780429246593.
+
+    >>> item_weights(3, of=3, resamples=2, seed=0).sum(axis=0)
     array([3., 3., 3.])
     """
     weights = np.ones((items, 1 + resamples))
-    if items and resamples:
-        drawn = np.random.default_rng(seed).integers(items, size=(resamples, items))
-        drawn += items * np.arange(resamples)[:, np.newaxis]
-        counted = np.bincount(drawn.ravel(), minlength=items * resamples)
-        weights[:, 1:] = counted.reshape(resamples, items).T
+    if not items or not resamples:
+        return weights
+    generator = np.random.default_rng(seed)
+    size = generator.binomial(of, items / of, size=resamples)
+    resample, _ = expand(size.astype(np.int64))
+    drawn = resample * items + generator.integers(items, size=len(resample))
+    counted = np.bincount(drawn, minlength=items * resamples)
+    weights[:, 1:] = counted.reshape(resamples, items).T
     return weights
 
 

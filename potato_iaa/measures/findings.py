@@ -1,0 +1,267 @@
+"""Findings: what the figures of a scheme say, in plain sentences, from the figures alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from potato_iaa.measures.agreement import SchemeAgreement
+from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.f1 import records
+
+FEW_ITEMS = 10
+CROWD_ITEMS = 3
+REMEDY = {
+    "existence": (
+        "annotators do not mark the same things",
+        "say in the guidelines what is to be marked at all, with borderline examples",
+    ),
+    "label": (
+        "annotators mark the same places and name them differently",
+        "sharpen what sets the labels apart, beginning with the pairs most often confused",
+    ),
+    "boundary": (
+        "annotators mean the same spans and cut them differently",
+        "settle what belongs inside a span: titles, articles, punctuation, whole phrase or head",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence about the figures: its ``topic``, and its ``weight``: main, note or warning."""
+
+    topic: str
+    weight: str
+    text: str
+
+
+def findings(scheme: SchemeAgreement) -> tuple[Finding, ...]:
+    """What the figures of ``scheme`` say: what costs most, what inflates, what stands out.
+
+    No verdict is given: F1 has no bands that anybody agrees on.
+    """
+    headline = scheme.f1["exact_typed"].averages.mean_over_pairs
+    if headline.value is None:
+        return (Finding("spans", "warning", f"F1 has no value: {headline.why}."),)
+    return (
+        *_lost(scheme, headline.value),
+        *_tokens(scheme, headline.value),
+        *_labels(scheme, headline),
+        *_annotators(scheme, headline),
+        *_precision(scheme, headline),
+        *_warnings(scheme),
+    )
+
+
+def shown(value: float | None) -> str:
+    """A figure at the two decimals that sentences carry."""
+    return "—" if value is None else f"{value + 0.0:.2f}"
+
+
+def overlapping(one: Estimate, other: Estimate) -> bool:
+    """Whether two intervals share a value; without intervals, nothing can be told apart."""
+    if one.low is None or other.low is None or one.high is None or other.high is None:
+        return True
+    return one.low <= other.high and other.low <= one.high
+
+
+def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
+    losses = {name: getattr(scheme.lost, name) for name in REMEDY}
+    known = {name: loss for name, loss in losses.items() if loss.value is not None}
+    total = 1 - headline
+    if not known or total < 0.005:
+        yield Finding("lost", "main", "Nothing to fix: the annotators agree on every span.")
+        return
+    ranked = sorted(known, key=lambda name: -(known[name].value or 0))
+    first, second = ranked[0], ranked[1]
+    what, remedy = REMEDY[first]
+    yield Finding(
+        "lost",
+        "main",
+        f"Of the {shown(total)} missing to full agreement, {shown(known[first].value)} is "
+        f"{first}: {what}. To fix it, {remedy}.",
+    )
+    if (known[second].value or 0) > 0.005 and overlapping(known[first], known[second]):
+        yield Finding(
+            "lost",
+            "main",
+            f"{second.capitalize()} costs {shown(known[second].value)}, and the intervals of the "
+            f"two overlap: {REMEDY[second][0]} as well; {REMEDY[second][1]}.",
+        )
+
+
+def _tokens(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
+    token = scheme.token
+    if token.alpha.value is None:
+        yield Finding("tokens", "note", f"Token alpha has no value: {token.alpha.why}.")
+        return
+    outside = token.label_shares.get("O", 0.0)
+    gap = token.alpha.value - headline
+    marked = token.alpha_marked.value
+    over_marked = f", and alpha over the marked tokens alone is {shown(marked)}" if marked else ""
+    if gap > 0.05 and outside > 0.5:
+        yield Finding(
+            "tokens",
+            "main",
+            f"Token alpha ({shown(token.alpha.value)}) flatters by {shown(gap)}: {outside:.0%} of "
+            f"the token values are O, on which it is easy to agree{over_marked}.",
+        )
+    elif gap > 0.05:
+        yield Finding(
+            "tokens",
+            "main",
+            f"Token alpha ({shown(token.alpha.value)}) is {shown(gap)} above span F1: annotators "
+            f"share most of the tokens of spans that they cut or count differently.",
+        )
+    elif gap < -0.05:
+        yield Finding(
+            "tokens",
+            "main",
+            f"Token alpha ({shown(token.alpha.value)}) is {shown(-gap)} below span F1: the spans "
+            "they disagree on are the long ones.",
+        )
+    else:
+        yield Finding(
+            "tokens",
+            "note",
+            f"Token alpha ({shown(token.alpha.value)}) and span F1 tell the same story"
+            f"{over_marked}.",
+        )
+    if token.observed_agreement.value is not None and token.beyond_chance.value is not None:
+        yield Finding(
+            "tokens",
+            "note",
+            f"Annotators agree on {token.observed_agreement.value:.1%} of the tokens; with these "
+            f"label shares {token.chance_agreement.value:.1%} would agree by chance, so what is "
+            f"reached is {token.beyond_chance.value:.0%} of the way from chance to full agreement.",
+        )
+
+
+def _labels(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]:
+    figures = scheme.f1["exact_typed"].labels
+    low = [
+        (averages.mean_over_pairs.value or 0.0, label)
+        for label, averages in figures.items()
+        if averages.mean_over_pairs.high is not None
+        and headline.value is not None
+        and averages.mean_over_pairs.high < headline.value
+    ]
+    for value, label in sorted(low)[:3]:
+        yield Finding(
+            "labels",
+            "main",
+            f"Label “{label}” stands out: F1 {shown(value)}, below the headline by more than its "
+            "interval.",
+        )
+    unused = [
+        label
+        for label, spans in zip(scheme.corpus.labels, scheme.corpus.label_spans, strict=True)
+        if not spans
+    ]
+    if unused:
+        yield Finding("labels", "note", f"Nobody used {_listed(unused)}.")
+
+
+def _annotators(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]:
+    table = scheme.f1["exact_typed"].annotators
+    if len(table) < 3 or headline.value is None:
+        return
+    apart = [
+        row
+        for row in records(table)
+        if row["high"] is not None and row["without"] is not None and row["high"] < headline.value
+    ]
+    for row in sorted(apart, key=lambda row: row["value"])[:3]:
+        yield Finding(
+            "annotators",
+            "main",
+            f"“{row['annotator']}” agrees least with the others (F1 {shown(row['value'])}): "
+            f"without this annotator the headline would be {shown(row['without'])}.",
+        )
+    yield from _rates(scheme)
+
+
+def _rates(scheme: SchemeAgreement) -> Iterator[Finding]:
+    rows = [row for row in records(scheme.annotators) if row["passes"] >= FEW_ITEMS]
+    if len(rows) < 3:
+        return
+    rates = [row["spans"] / row["passes"] for row in rows]
+    usual = median(rates)
+    for row, own in zip(rows, rates, strict=True):
+        if usual and (own > 2 * usual or own < usual / 2):
+            more = "more than twice" if own > usual else "less than half"
+            yield Finding(
+                "annotators",
+                "note",
+                f"“{row['annotator']}” marks {more} as many spans per item as is usual here "
+                f"({own:.1f} against {usual:.1f}).",
+            )
+
+
+def _precision(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]:
+    shared = scheme.corpus.items_shared
+    if headline.low is not None and headline.high is not None and headline.high > headline.low:
+        yield Finding(
+            "precision",
+            "note",
+            f"{_counted(shared, 'shared item')} leave the headline between {shown(headline.low)} "
+            f"and {shown(headline.high)}; about {4 * shared} would halve that interval.",
+        )
+    if shared < FEW_ITEMS:
+        yield Finding(
+            "precision",
+            "warning",
+            f"Only {_counted(shared, 'item')} of {scheme.corpus.items} were read by two or more "
+            "annotators: the intervals are too narrow and the figures may change with a few more.",
+        )
+
+
+def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:
+    corpus, token = scheme.corpus, scheme.token
+    if corpus.pairs_sharing and corpus.shared_items_median < CROWD_ITEMS and corpus.pairs > 1:
+        yield Finding(
+            "pairs",
+            "warning",
+            f"Half of the pairs share {corpus.shared_items_median:g} items or fewer, and the mean "
+            "over pairs counts each of them as much as a pair that shares many: quote the pooled "
+            "F1 beside it, or set a minimum of shared items.",
+        )
+    if corpus.pairs_sharing < corpus.pairs:
+        yield Finding(
+            "pairs",
+            "note",
+            f"{corpus.pairs - corpus.pairs_sharing} of {corpus.pairs} pairs share no item and are "
+            "in no mean.",
+        )
+    if token.multi_label_tokens:
+        yield Finding(
+            "tokens",
+            "note",
+            f"{_counted(token.multi_label_tokens, 'token')} carry several labels of one annotator: "
+            "token alpha takes the set of labels as one value.",
+        )
+    if token.spans_without_tokens:
+        yield Finding(
+            "tokens",
+            "warning",
+            f"{_counted(token.spans_without_tokens, 'span')} touch no token of unit {token.unit} "
+            "and are invisible to token alpha.",
+        )
+    both_empty = scheme.f1["exact_typed"].both_empty
+    if both_empty:
+        yield Finding(
+            "passes",
+            "note",
+            f"In {both_empty} comparisons of an item by two annotators neither marked anything.",
+        )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
