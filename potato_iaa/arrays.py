@@ -71,3 +71,26 @@ def ratio(above: Numbers, below: Numbers) -> Floats:
     result: Floats = np.full(np.broadcast_shapes(np.shape(above), np.shape(below)), np.nan)
     np.divide(above, below, out=result, where=np.asarray(below) > 0)
     return result
+
+
+def weigh(place: Ints, weight: Numbers, size: int) -> Floats:
+    """The sum of the weights at each of ``size`` places, float64.
+
+    >>> weigh(np.array([2, 0, 2]), np.array([1, 5, 2]), 3)
+    array([5., 0., 3.])
+    """
+    return np.asarray(np.bincount(place, weights=weight, minlength=size), dtype=np.float64)
+
+
+def distinct(*columns: Ints) -> tuple[Ints, ...]:
+    """The distinct rows of equally long columns, sorted by the first, then the second, and so on.
+
+    >>> distinct(np.array([3, 1, 3]), np.array([0, 2, 0]))
+    (array([1, 3]), array([2, 0]))
+    """
+    order = np.lexsort(columns[::-1])
+    rows = [column[order] for column in columns]
+    new: Flags = np.ones(len(order), dtype=bool)
+    if len(order):
+        new[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
+    return tuple(row[new] for row in rows)

@@ -1,21 +1,40 @@
 """The matcher: pairwise alignments of spans under a match rule, as counts that add up."""
 
-from potato_iaa.matcher.alignment import Alignment, align
+from potato_iaa.matcher.alignment import Alignment, align, align_soft
 from potato_iaa.matcher.counts import Comparisons, Counts, compare_passes, count_matches
 from potato_iaa.matcher.edges import Edges, exact_edges, overlap_edges, rule_edges, typed_edges
-from potato_iaa.matcher.rules import EXACT, OVERLAP, TERMS, Rule, parse_rule
+from potato_iaa.matcher.rules import (
+    CHARACTERS,
+    EXACT,
+    OVERLAP,
+    PLAIN,
+    SIMILARITIES,
+    SOFT,
+    SOFT_DICE,
+    TERMS,
+    TOKENS,
+    Rule,
+    parse_rule,
+)
 from potato_iaa.matcher.terms import term_layer
 
 __all__ = [
+    "CHARACTERS",
     "EXACT",
     "OVERLAP",
+    "PLAIN",
+    "SIMILARITIES",
+    "SOFT",
+    "SOFT_DICE",
     "TERMS",
+    "TOKENS",
     "Alignment",
     "Comparisons",
     "Counts",
     "Edges",
     "Rule",
     "align",
+    "align_soft",
     "compare_passes",
     "count_matches",
     "exact_edges",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Ints, group_stop, pairs_ahead
+from potato_iaa.arrays import Ints, Numbers, group_stop, pairs_ahead
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.alignment import Alignment
 
@@ -39,10 +39,10 @@ class Comparisons:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Spans and matches under one rule: int64 sparse matrices (comparisons, labels).
+    """Spans and matches under one rule: float64 sparse matrices (comparisons, labels).
 
-    ``n_a``, ``n_b``: spans of each side; ``tp_a``, ``tp_b``: those of them that have a partner,
-    each under its own label (under a typed rule the two are equal).
+    ``n_a``, ``n_b``: spans (or marked positions) of each side; ``tp_a``, ``tp_b``: those of them
+    that have a partner, each under its own label (under a typed rule the two are equal).
     """
 
     n_a: Matrix
@@ -62,7 +62,7 @@ def compare_passes(layer: Layer) -> Comparisons:
     key = layer.unit_item[layer.pass_unit[pass_a]] * max(len(pair_code), 1) + pair
     row_key, row = np.unique(key, return_inverse=True)
     fold = sparse.csr_array(
-        (np.ones(len(key), dtype=np.int64), (row, np.arange(len(key)))),
+        (np.ones(len(key)), (row, np.arange(len(key)))),
         shape=(len(row_key), len(key)),
     )
     return Comparisons(
@@ -80,17 +80,22 @@ def compare_passes(layer: Layer) -> Comparisons:
 def count_matches(layer: Layer, comparisons: Comparisons, alignment: Alignment) -> Counts:
     """The counts of one rule: spans per side, and spans that the alignment gives a partner."""
     labels = len(layer.labels)
-    spans = _tally(layer.span_pass, layer.span_label, (len(layer.pass_unit), labels))
+    ones = np.ones(len(layer.span_pass))
+    spans = tally(layer.span_pass, layer.span_label, ones, (len(layer.pass_unit), labels))
     row = comparisons.row_of(layer.span_pass[alignment.left], layer.span_pass[alignment.right])
     shape = (len(comparisons.pass_a), labels)
     return Counts(
         n_a=comparisons.fold @ spans[comparisons.pass_a],
         n_b=comparisons.fold @ spans[comparisons.pass_b],
-        tp_a=comparisons.fold @ _tally(row, layer.span_label[alignment.left], shape),
-        tp_b=comparisons.fold @ _tally(row, layer.span_label[alignment.right], shape),
+        tp_a=comparisons.fold
+        @ tally(row, layer.span_label[alignment.left], alignment.worth, shape),
+        tp_b=comparisons.fold
+        @ tally(row, layer.span_label[alignment.right], alignment.worth, shape),
     )
 
 
-def _tally(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
-    ones = np.ones(len(row), dtype=np.int64)
-    return sparse.csr_array(sparse.coo_array((ones, (row, column)), shape=shape))
+def tally(row: Ints, column: Ints, worth: Numbers, shape: tuple[int, int]) -> Matrix:
+    """The sums of ``worth`` at (row, column), float64."""
+    return sparse.csr_array(
+        sparse.coo_array((worth.astype(np.float64), (row, column)), shape=shape)
+    )

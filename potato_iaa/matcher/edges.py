@@ -54,7 +54,12 @@ def rule_edges(layer: Layer, rule: Rule, overlaps: Edges) -> Edges:
     """
     if rule.match in ("exact", "terms"):
         return exact_edges(layer)
-    return overlaps if rule.threshold is None else overlaps.where(_similar(layer, rule, overlaps))
+    if rule.threshold is None:
+        return overlaps
+    # In whole numbers, so that nothing is rounded at the threshold.
+    above, below = similarity(layer, overlaps, rule.similarity)
+    reached = above * rule.threshold.denominator >= below * rule.threshold.numerator
+    return overlaps.where(reached)
 
 
 def typed_edges(layer: Layer, edges: Edges) -> Edges:
@@ -82,17 +87,14 @@ def _summed(edges: Edges, layer: Layer) -> Edges:
     return Edges(edges.left[order][first], edges.right[order][first], overlap)
 
 
-def _similar(layer: Layer, rule: Rule, edges: Edges) -> Flags:
-    """Whether the similarity reaches the threshold, in whole numbers: no rounding at the edge."""
+def similarity(layer: Layer, edges: Edges, name: str | None) -> tuple[Ints, Ints]:
+    """Numerator and denominator of a similarity of the spans of each edge, ``iou`` by default.
+
+    ``iou`` = |∩|/|∪|, ``dice`` = 2|∩|/(la + lb), ``containment`` = |∩|/min(la, lb).
+    """
     length_left, length_right = layer.span_length[edges.left], layer.span_length[edges.right]
-    numerator = edges.overlap
-    if rule.similarity == "iou":
-        denominator = length_left + length_right - edges.overlap
-    elif rule.similarity == "dice":
-        numerator, denominator = 2 * edges.overlap, length_left + length_right
-    else:
-        denominator = np.minimum(length_left, length_right)
-    threshold = rule.threshold
-    if threshold is None:
-        return np.ones(len(edges), dtype=bool)
-    return numerator * threshold.denominator >= denominator * threshold.numerator
+    if name == "dice":
+        return 2 * edges.overlap, length_left + length_right
+    if name == "containment":
+        return edges.overlap, np.minimum(length_left, length_right)
+    return edges.overlap, length_left + length_right - edges.overlap

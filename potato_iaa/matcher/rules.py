@@ -14,8 +14,11 @@ _THRESHOLD = re.compile(r"overlap\(\s*(\w+)\s*>=\s*([0-9.]+)\s*\)")
 
 @dataclass(frozen=True)
 class Rule:
-    """A match rule: ``exact``, ``overlap``, ``overlap(iou>=0.5)`` or ``terms``.
+    """What counts as agreeing on a span.
 
+    ``exact``, ``overlap``, ``overlap(iou>=0.5)``, ``terms``: which two spans may be matched, each
+    match counting 1. ``soft``, ``soft(dice)``: spans that overlap may be matched, each match
+    counting its similarity. ``characters``, ``tokens``: sets of marked positions, no matching.
     ``threshold`` is kept as an exact fraction, so that a similarity of 1/10 meets ``0.1``.
     """
 
@@ -24,14 +27,19 @@ class Rule:
     threshold: Fraction | None = None
 
     def __str__(self) -> str:
-        if self.threshold is None:
-            return self.match
-        return f"{self.match}({self.similarity}>={float(self.threshold):g})"
+        if self.threshold is not None:
+            return f"{self.match}({self.similarity}>={float(self.threshold):g})"
+        return self.match if self.similarity is None else f"{self.match}({self.similarity})"
 
 
 EXACT = Rule("exact")
 OVERLAP = Rule("overlap")
 TERMS = Rule("terms")
+SOFT = Rule("soft")
+SOFT_DICE = Rule("soft", "dice")
+CHARACTERS = Rule("characters")
+TOKENS = Rule("tokens")
+PLAIN = {str(rule): rule for rule in (EXACT, OVERLAP, TERMS, SOFT, SOFT_DICE, CHARACTERS, TOKENS)}
 
 
 def parse_rule(text: str) -> Rule:
@@ -42,10 +50,9 @@ def parse_rule(text: str) -> Rule:
     >>> parse_rule("exact") == EXACT
     True
     """
-    plain = {str(rule): rule for rule in (EXACT, OVERLAP, TERMS)}
     stripped = text.strip()
-    if stripped in plain:
-        return plain[stripped]
+    if stripped in PLAIN:
+        return PLAIN[stripped]
     found = _THRESHOLD.fullmatch(stripped)
     if found and found[1] in SIMILARITIES:
         try:
@@ -56,7 +63,6 @@ def parse_rule(text: str) -> Rule:
             return Rule("overlap", found[1], threshold)
         raise UsageError(f"the threshold of rule {text!r} is not above 0 and at most 1.")
     raise UsageError(
-        f"no match rule {text!r}: there are exact, overlap, "
-        "overlap(iou>=T), overlap(dice>=T), overlap(containment>=T) and terms, "
-        "with a threshold T above 0 and at most 1."
+        f"no match rule {text!r}: there are {', '.join(PLAIN)}, overlap(iou>=T), "
+        "overlap(dice>=T) and overlap(containment>=T), with a threshold T above 0 and at most 1."
     )

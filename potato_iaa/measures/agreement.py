@@ -15,10 +15,16 @@ from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
 from potato_iaa.ledger import Ledger
 from potato_iaa.matcher import (
+    CHARACTERS,
     EXACT,
     OVERLAP,
+    TERMS,
+    TOKENS,
+    Counts,
+    Edges,
     Rule,
     align,
+    align_soft,
     compare_passes,
     count_matches,
     overlap_edges,
@@ -37,8 +43,10 @@ from potato_iaa.measures.estimate import (
     ONE_ANNOTATOR,
     Estimate,
     plain,
+    records,
 )
 from potato_iaa.measures.f1 import BOTH_EMPTY, F1Figures, Ground, f1_figures
+from potato_iaa.measures.positions import count_positions
 from potato_iaa.measures.signature import data_hash, signature
 from potato_iaa.measures.tokens import (
     UNITS,
@@ -51,6 +59,7 @@ from potato_iaa.measures.tokens import (
     code_one_label,
     coincide,
     coincide_marked,
+    make_segments,
     make_tokens,
     multi_label_tokens,
 )
@@ -207,6 +216,7 @@ class SchemeAgreement:
             "f1": {name: figures.to_dict() for name, figures in self.f1.items()},
             "lost": self.lost.to_dict(),
             "token": self.token.to_dict(),
+            "annotators": records(self.annotators),
         }
 
 
@@ -329,10 +339,9 @@ def _measure_layer(
         both_empty=settings.both_empty,
         min_shared_items=settings.min_shared_items,
     )
-    tell("spans")
-    f1 = _all_f1(layer, ground, settings.rules, tell)
     tell("tokens")
     tokens = make_tokens(layer, settings.token_unit)
+    f1 = _all_f1(layer, tokens, ground, settings.rules, tell)
     return SchemeAgreement(
         scheme=layer.scheme,
         corpus=_corpus_figures(layer, ground),
@@ -344,20 +353,34 @@ def _measure_layer(
 
 
 def _all_f1(
-    layer: Layer, ground: Ground, rules: Sequence[Rule], tell: Progress
+    layer: Layer, tokens: Tokens, ground: Ground, rules: Sequence[Rule], tell: Progress
 ) -> dict[str, F1Figures]:
     overlaps = overlap_edges(layer)
     figures = {}
     for rule in rules:
         for typing in ("typed", "untyped"):
             tell(f"F1 {rule} {typing}")
-            listed = term_layer(layer, typed=typing == "typed") if rule.match == "terms" else layer
-            edges = rule_edges(listed, rule, overlaps)
-            if typing == "typed":
-                edges = typed_edges(listed, edges)
-            counts = count_matches(listed, ground.comparisons, align(listed, edges))
-            figures[f"{rule}_{typing}"] = f1_figures(counts, ground, layer.labels)
+            typed = typing == "typed"
+            counts = count_rule(layer, tokens, ground, overlaps, rule, typed=typed)
+            labels = layer.labels if typed or rule not in (CHARACTERS, TOKENS) else ()
+            figures[f"{rule}_{typing}"] = f1_figures(counts, ground, labels)
     return figures
+
+
+def count_rule(
+    layer: Layer, tokens: Tokens, ground: Ground, overlaps: Edges, rule: Rule, *, typed: bool
+) -> Counts:
+    """The counts of one rule; ``overlaps`` are the layer's ``overlap_edges``."""
+    if rule == CHARACTERS:
+        return count_positions(layer, make_segments(layer), ground.comparisons, typed=typed)
+    if rule == TOKENS:
+        return count_positions(layer, tokens, ground.comparisons, typed=typed)
+    listed = term_layer(layer, typed=typed) if rule == TERMS else layer
+    edges = rule_edges(listed, rule, overlaps)
+    edges = typed_edges(listed, edges) if typed else edges
+    soft = rule.match == "soft"
+    alignment = align_soft(listed, edges, rule.similarity) if soft else align(listed, edges)
+    return count_matches(listed, ground.comparisons, alignment)
 
 
 def _lost(f1: dict[str, F1Figures]) -> Lost:

@@ -13,7 +13,7 @@ from potato_iaa.errors import AuditError
 from potato_iaa.layer import Layer
 from potato_iaa.measures.alpha import nominal_alpha
 from potato_iaa.measures.estimate import plain
-from potato_iaa.measures.tokens import Coding, Coincidences, Tokens
+from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
 
 MEMORY = 200_000_000
 TOLERANCE = 1e-9
@@ -52,8 +52,8 @@ def audit_alpha(
     """
     import krippendorff
 
-    readers = np.bincount(layer.pass_unit, minlength=len(layer.unit_item))
-    shared = np.unique(layer.unit_item[readers >= 2])
+    m = readers(layer)
+    shared = np.unique(layer.unit_item[m >= 2])
     chosen = np.sort(_draw(layer, tokens, coding, shared, seed))
     weights = np.zeros(len(layer.items))
     weights[chosen] = 1
@@ -62,7 +62,7 @@ def audit_alpha(
             coincidences.disagreement @ weights, np.asarray(coincidences.values.T @ weights)
         )
     )
-    counts = _value_counts(layer, tokens, coding, readers, chosen)
+    counts = _value_counts(layer, tokens, coding, chosen)
     theirs = math.nan
     if len(counts) and np.count_nonzero(counts.sum(axis=0)) > 1:
         theirs = float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
@@ -95,14 +95,13 @@ def _draw(layer: Layer, tokens: Tokens, coding: Coding, shared: Ints, seed: int)
     return shared[order[: max(1, int(np.searchsorted(np.cumsum(size[order]), budget)))]]
 
 
-def _value_counts(
-    layer: Layer, tokens: Tokens, coding: Coding, readers: Ints, chosen: Ints
-) -> Floats:
+def _value_counts(layer: Layer, tokens: Tokens, coding: Coding, chosen: Ints) -> Floats:
     """How often each token got each value, float64 (tokens of the chosen items, values)."""
-    wanted = (readers[tokens.unit] >= 2) & np.isin(layer.unit_item[tokens.unit], chosen)
+    m = readers(layer)[tokens.unit]
+    wanted = (m >= 2) & np.isin(layer.unit_item[tokens.unit], chosen)
     row = np.cumsum(wanted) - 1
     counts = np.zeros((int(wanted.sum()), len(coding.names)))
-    counts[:, 0] = readers[tokens.unit[wanted]]
+    counts[:, 0] = m[wanted]
     kept = wanted[coding.token]
     place = row[coding.token[kept]]
     np.add.at(counts, (place, coding.value[kept]), 1)

@@ -6,6 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from potato_iaa.arrays import Floats
+
 NO_SHARED_ITEMS = "no shared items"
 NOTHING_MARKED = "nothing marked by either"
 ONE_ANNOTATOR = "only one annotator"
@@ -56,3 +62,24 @@ def plain(value: float | None) -> float | None:
     if value is None or math.isnan(value):
         return None
     return float(f"{value:.12g}") + 0.0
+
+
+def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
+    """``why`` where ``value`` is undefined, ``None`` where it has a value."""
+    told = np.full(len(value), None, dtype=object)
+    undefined = np.isnan(value)
+    told[undefined] = np.broadcast_to(np.asarray(why, dtype=object), value.shape)[undefined]
+    return told
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table of figures as plain values: floats shortened, NaN as ``None``."""
+    columns = [
+        [plain(value) for value in table[name]]
+        if table[name].dtype.kind == "f"
+        else [int(value) for value in table[name]]
+        if table[name].dtype.kind in "iu"
+        else [None if pd.isna(value) else value for value in table[name]]
+        for name in table.columns
+    ]
+    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -8,11 +8,10 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Flags, Floats, Ints, Numbers, ratio
+from potato_iaa.arrays import Flags, Floats, Ints, Numbers, ratio, weigh
 from potato_iaa.matcher.counts import Comparisons, Counts
 from potato_iaa.measures.bootstrap import estimate, interval
 from potato_iaa.measures.estimate import (
@@ -21,6 +20,8 @@ from potato_iaa.measures.estimate import (
     ONE_ANNOTATOR,
     Estimate,
     plain,
+    reasons,
+    records,
 )
 
 PAIR_BLOCK = 2048
@@ -133,27 +134,6 @@ class F1Figures:
         }
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table of figures as plain values: floats shortened, NaN as ``None``."""
-    columns = [
-        [plain(value) for value in table[name]]
-        if table[name].dtype.kind == "f"
-        else [int(value) for value in table[name]]
-        if table[name].dtype.kind in "iu"
-        else [None if pd.isna(value) else value for value in table[name]]
-        for name in table.columns
-    ]
-    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
-    """``why`` where ``value`` is undefined, ``None`` where it has a value."""
-    told = np.full(len(value), None, dtype=object)
-    undefined = np.isnan(value)
-    told[undefined] = np.broadcast_to(np.asarray(why, dtype=object), value.shape)[undefined]
-    return told
-
-
 def f1_score(matched: Numbers, marked: Numbers) -> Floats:
     """F1 = 2·TP/(n_a + n_b), with ``matched`` = 2·TP; NaN where neither side marked anything.
 
@@ -190,7 +170,7 @@ def f1_figures(counts: Counts, ground: Ground, labels: tuple[str, ...]) -> F1Fig
     )
 
 
-def averages(matched: Ints, marked: Ints, ground: Ground) -> Averages:
+def averages(matched: Floats, marked: Floats, ground: Ground) -> Averages:
     """The three averages of one F1 from matched and marked spans per comparison."""
     total = np.zeros(ground.weights.shape[1])
     defined = np.zeros(ground.weights.shape[1])
@@ -222,7 +202,7 @@ def averages(matched: Ints, marked: Ints, ground: Ground) -> Averages:
     )
 
 
-def pair_blocks(matched: Ints, marked: Ints, ground: Ground) -> Iterator[tuple[int, Floats]]:
+def pair_blocks(matched: Floats, marked: Floats, ground: Ground) -> Iterator[tuple[int, Floats]]:
     """F1s of all pairs, float64 (pairs, 1 + resamples), a block of pairs at a time.
 
     Blocks bound the memory: a crowd has a hundred thousand pairs.
@@ -230,7 +210,7 @@ def pair_blocks(matched: Ints, marked: Ints, ground: Ground) -> Iterator[tuple[i
     place = (ground.comparisons.pair, ground.comparisons.item)
     shape = (ground.pairs, len(ground.items))
     sums = [
-        sparse.csr_array(sparse.coo_array((values.astype(np.float64), place), shape=shape))
+        sparse.csr_array(sparse.coo_array((values, place), shape=shape))
         for values in (matched, marked)
     ]
     for first in range(0, ground.pairs, PAIR_BLOCK):
@@ -238,9 +218,9 @@ def pair_blocks(matched: Ints, marked: Ints, ground: Ground) -> Iterator[tuple[i
         yield first, f1_score(*(np.asarray(part[of_pairs] @ ground.weights) for part in sums))
 
 
-def item_means(matched: Ints, marked: Ints, ground: Ground) -> Floats:
+def item_means(matched: Floats, marked: Floats, ground: Ground) -> Floats:
     """Per item the mean F1 over its pairs, float64 (items,); NaN where no pair has one."""
-    score = f1_score(matched.astype(np.float64), marked.astype(np.float64))
+    score = f1_score(matched, marked)
     if ground.both_empty == "agree":
         score = np.where(marked == 0, 1.0, score)
     defined = ~np.isnan(score)
@@ -248,8 +228,14 @@ def item_means(matched: Ints, marked: Ints, ground: Ground) -> Floats:
     return f1_score(summed[:, 0], summed[:, 1])
 
 
-def _row_sums(matrix: sparse.csr_array) -> Ints:
-    return np.asarray(matrix.sum(axis=1), dtype=np.int64).ravel()
+def _row_sums(matrix: sparse.csr_array) -> Floats:
+    return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _whole(values: Floats) -> Numbers:
+    """Whole numbers as such: only soft matches count fractions."""
+    rounded = np.rint(values)
+    return rounded.astype(np.int64) if (rounded == values).all() else values
 
 
 def _by_item(columns: Any, ground: Ground) -> Floats:
@@ -265,10 +251,7 @@ def _pair_table(counts: Counts, ground: Ground) -> pd.DataFrame:
         "tp": _row_sums(counts.tp_a),
     }
     pair = ground.comparisons.pair
-    sums = {
-        name: np.bincount(pair, weights=values, minlength=ground.pairs).astype(np.int64)
-        for name, values in sides.items()
-    }
+    sums = {name: _whole(weigh(pair, values, ground.pairs)) for name, values in sides.items()}
     matched = _row_sums(counts.tp_a + counts.tp_b)
     blocks = [
         np.column_stack((block[:, 0], *interval(block[:, 1:])))
@@ -292,7 +275,7 @@ def _pair_table(counts: Counts, ground: Ground) -> pd.DataFrame:
     )
 
 
-def _annotator_table(matched: Ints, marked: Ints, ground: Ground) -> pd.DataFrame:
+def _annotator_table(matched: Floats, marked: Floats, ground: Ground) -> pd.DataFrame:
     """Mean F1 of each annotator with the others, and the headline without each of them."""
     size, columns = len(ground.annotators), ground.weights.shape[1]
     total, defined = np.zeros((size + 1, columns)), np.zeros((size + 1, columns))
@@ -337,18 +320,16 @@ def _annotator_table(matched: Ints, marked: Ints, ground: Ground) -> pd.DataFram
     )
 
 
-def _item_table(matched: Ints, marked: Ints, ground: Ground) -> pd.DataFrame:
-    summed = _by_item(
-        np.column_stack((np.ones(len(marked)), marked == 0, marked, matched)), ground
-    ).astype(np.int64)
+def _item_table(matched: Floats, marked: Floats, ground: Ground) -> pd.DataFrame:
+    summed = _by_item(np.column_stack((np.ones(len(marked)), marked == 0, marked, matched)), ground)
     value = item_means(matched, marked, ground)
     return pd.DataFrame(
         {
             "item": list(ground.items),
-            "pairs": summed[:, 0],
-            "both_empty": summed[:, 1],
-            "marked": summed[:, 2],
-            "matched": summed[:, 3],
+            "pairs": _whole(summed[:, 0]),
+            "both_empty": _whole(summed[:, 1]),
+            "marked": _whole(summed[:, 2]),
+            "matched": _whole(summed[:, 3]),
             "value": value,
             "why": reasons(value, np.where(summed[:, 0] == 0, NO_SHARED_ITEMS, NOTHING_MARKED)),
         }

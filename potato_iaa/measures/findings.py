@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from potato_iaa.measures.agreement import SchemeAgreement
-from potato_iaa.measures.estimate import Estimate
-from potato_iaa.measures.f1 import records
+from potato_iaa.measures.estimate import Estimate, records
 
 FEW_ITEMS = 10
 CROWD_ITEMS = 3

@@ -11,7 +11,7 @@ import numpy as np
 import regex
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Flags, Floats, Ints, expand, group_starts
+from potato_iaa.arrays import Flags, Floats, Ints, distinct, expand, group_starts, weigh
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer
 
@@ -38,13 +38,15 @@ UNITS = tuple(PATTERNS)
 class Tokens:
     """The tokens of all units on the layer's global axis, and the spans that touch them.
 
-    ``start``, ``end``, ``unit``: int64 (tokens,), sorted. One mark per token, pass and span:
+    ``start``, ``end``, ``unit``: int64 (tokens,), sorted. ``weight``: how many times each counts:
+    once, or, for segments, once per code point. One mark per token, pass and span:
     ``mark_token``, ``mark_pass``, ``mark_span``: int64 (marks,), sorted by token and pass.
     """
 
     start: Ints
     end: Ints
     unit: Ints
+    weight: Ints
     mark_token: Ints
     mark_pass: Ints
     mark_span: Ints
@@ -115,18 +117,35 @@ def make_tokens(layer: Layer, unit: str = "word") -> Tokens:
     token_unit, _ = expand(counts)
     offsets = np.array(bounds, dtype=np.int64).reshape(-1, 2) + layer.unit_base[token_unit, None]
     start, end = offsets[:, 0], offsets[:, 1]
+    return _marked(layer, start, end, token_unit, np.ones_like(start))
+
+
+def make_segments(layer: Layer) -> Tokens:
+    """The stretches between neighbouring boundaries of any spans, weighted by their code points.
+
+    Every code point of a segment is touched by the same spans: segments give what one token per
+    code point would give, at a cost that depends on the spans alone.
+    """
+    ends = layer.unit_base + layer.unit_length
+    cuts = np.unique(np.concatenate((layer.part_start, layer.part_end, layer.unit_base, ends)))
+    unit = np.searchsorted(layer.unit_base, cuts, side="right") - 1
+    inside = np.flatnonzero(cuts[1:] <= ends[unit[:-1]])
+    start, end = cuts[inside], cuts[inside + 1]
+    return _marked(layer, start, end, unit[inside].astype(np.int64), end - start)
+
+
+def _marked(layer: Layer, start: Ints, end: Ints, unit: Ints, weight: Ints) -> Tokens:
     first = np.searchsorted(end, layer.part_start, side="right")
     stop = np.searchsorted(start, layer.part_end, side="left")
     part, ahead = expand(np.maximum(stop - first, 0).astype(np.int64))
     span = layer.part_span[part]
-    return Tokens(
-        start, end, token_unit, *_distinct(first[part] + ahead, layer.span_pass[span], span)
-    )
+    marks = distinct(first[part] + ahead, layer.span_pass[span], span)
+    return Tokens(start, end, unit, weight, *marks)
 
 
 def code_label(layer: Layer, tokens: Tokens) -> Coding:
     """The set of labels on a token is one value: ``O``, ``person``, ``org+person``."""
-    token, pass_, label = _distinct(
+    token, pass_, label = distinct(
         tokens.mark_token, tokens.mark_pass, layer.span_label[tokens.mark_span]
     )
     first = group_starts(token * max(len(layer.pass_unit), 1) + pass_)
@@ -162,14 +181,14 @@ def code_bio(layer: Layer, tokens: Tokens) -> Coding:
 
 def code_binary(layer: Layer, tokens: Tokens) -> Coding:
     """Touched by any span or by none."""
-    token, pass_ = _distinct(tokens.mark_token, tokens.mark_pass)
+    token, pass_ = distinct(tokens.mark_token, tokens.mark_pass)
     return Coding((OUTSIDE, "marked"), token, pass_, np.ones_like(token))
 
 
 def code_one_label(layer: Layer, tokens: Tokens, label: int) -> Coding:
     """Touched by a span of one label or not."""
     of_label = layer.span_label[tokens.mark_span] == label
-    token, pass_ = _distinct(tokens.mark_token[of_label], tokens.mark_pass[of_label])
+    token, pass_ = distinct(tokens.mark_token[of_label], tokens.mark_pass[of_label])
     return Coding((OUTSIDE, layer.labels[label]), token, pass_, np.ones_like(token))
 
 
@@ -194,7 +213,7 @@ def owned(layer: Layer, tokens: Tokens) -> tuple[Ints, Ints, Ints]:
 
 def multi_label_tokens(layer: Layer, tokens: Tokens) -> int:
     """The number of tokens that carry more than one label of one annotator."""
-    token, pass_, _ = _distinct(
+    token, pass_, _ = distinct(
         tokens.mark_token, tokens.mark_pass, layer.span_label[tokens.mark_span]
     )
     key = token * max(len(layer.pass_unit), 1) + pass_
@@ -202,68 +221,63 @@ def multi_label_tokens(layer: Layer, tokens: Tokens) -> int:
     return len(np.unique(token[again]))
 
 
+def readers(layer: Layer) -> Ints:
+    """The number of passes on each unit."""
+    return np.bincount(layer.pass_unit, minlength=len(layer.unit_item))
+
+
 def coincide(layer: Layer, tokens: Tokens, coding: Coding) -> Coincidences:
     """Coincidences of all tokens that two or more annotators read."""
-    return _coincide(layer, tokens, coding, np.bincount(tokens.unit, minlength=_units(layer)))
+    return _coincide(layer, tokens, coding, np.ones(len(tokens.unit), dtype=bool))
 
 
 def coincide_marked(layer: Layer, tokens: Tokens, coding: Coding) -> Coincidences:
     """Coincidences of those tokens that at least one annotator marked."""
-    marked_unit = tokens.unit[np.unique(coding.token)]
-    return _coincide(layer, tokens, coding, np.bincount(marked_unit, minlength=_units(layer)))
+    marked = np.zeros(len(tokens.unit), dtype=bool)
+    marked[coding.token] = True
+    return _coincide(layer, tokens, coding, marked)
 
 
-def _units(layer: Layer) -> int:
-    return len(layer.unit_item)
-
-
-def _coincide(layer: Layer, tokens: Tokens, coding: Coding, size: Ints) -> Coincidences:
-    """Coincidences of ``size`` tokens per unit, all the coding's marked ones among them.
+def _coincide(layer: Layer, tokens: Tokens, coding: Coding, counted: Flags) -> Coincidences:
+    """Coincidences of the ``counted`` tokens, all the coding's marked ones among them.
 
     Only marked tokens can disagree, and a value that k of m annotators gave a token adds
-    k·(k−1)/(m−1) agreeing pairs to it: nothing has to be counted for the tokens that
-    all left ``O``.
+    k·(k−1)/(m−1) agreeing pairs to it: nothing has to be done for the tokens that all left ``O``.
     """
-    readers = np.bincount(layer.pass_unit, minlength=_units(layer))
-    pairable = readers >= 2
-    kept = pairable[tokens.unit[coding.token]]
+    m = readers(layer)
+    size = weigh(tokens.unit[counted], tokens.weight[counted], len(m))
+    kept = m[tokens.unit[coding.token]] >= 2
     token, value = coding.token[kept], coding.value[kept]
-    unit = tokens.unit[token]
 
-    cell = token * len(coding.names) + value
-    order = np.argsort(cell, kind="stable")
-    first = group_starts(cell[order])
-    same = np.diff(np.append(first, len(order)))
-    row = token[order][first]
-    begin = group_starts(row)
-    marked_token = row[begin]
-    marks = np.add.reduceat(same, begin) if len(begin) else np.zeros(0, dtype=np.int64)
-    agreeing = np.add.reduceat(same * (same - 1), begin) if len(begin) else marks
-    m = readers[tokens.unit[marked_token]]
-    agreeing = agreeing + (m - marks) * (m - marks - 1)
-    disagreement = np.zeros(len(layer.items))
-    np.add.at(
-        disagreement,
-        layer.unit_item[tokens.unit[marked_token]],
-        m - agreeing / np.maximum(m - 1, 1),
+    marked, agreeing = _agreeing(token, value, len(coding.names), m[tokens.unit])
+    reader = m[tokens.unit[marked]]
+    disagreement = weigh(
+        layer.unit_item[tokens.unit[marked]],
+        tokens.weight[marked] * (reader - agreeing / np.maximum(reader - 1, 1)),
+        len(layer.items),
     )
-
-    read = np.where(pairable, size * readers, 0)
-    outside = read - np.bincount(unit, minlength=_units(layer))
-    items = np.concatenate((layer.unit_item, layer.unit_item[unit]))
-    columns = np.concatenate((np.zeros(_units(layer), dtype=np.int64), value))
-    weights = np.concatenate((outside, np.ones(len(value), dtype=np.int64)))
+    unit, weight = tokens.unit[token], tokens.weight[token]
+    outside = np.where(m >= 2, size * m, 0) - weigh(unit, weight, len(m))
+    place = (
+        np.concatenate((layer.unit_item, layer.unit_item[unit])),
+        np.concatenate((np.zeros_like(layer.unit_item), value)),
+    )
     values = sparse.coo_array(
-        (weights.astype(np.float64), (items, columns)), shape=(len(layer.items), len(coding.names))
+        (np.concatenate((outside, weight)), place), shape=(len(layer.items), len(coding.names))
     )
     return Coincidences(coding.names, disagreement, sparse.csr_array(values))
 
 
-def _distinct(*columns: Ints) -> tuple[Ints, ...]:
-    """The distinct rows of equally long columns, sorted by the first, then the second, …"""
-    order = np.lexsort(columns[::-1])
-    rows = [column[order] for column in columns]
-    new: Flags = np.ones(len(order), dtype=bool)
-    if len(order):
-        new[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
-    return tuple(row[new] for row in rows)
+def _agreeing(token: Ints, value: Ints, values: int, readers: Ints) -> tuple[Ints, Ints]:
+    """The marked tokens, and per token the ordered pairs of equal values, ``O`` among them."""
+    cell = np.sort(token * values + value)
+    first = group_starts(cell)
+    same = np.diff(np.append(first, len(cell)))
+    row = cell[first] // values
+    begin = group_starts(row)
+    if not len(begin):
+        return begin, begin
+    marked = row[begin]
+    marks = np.add.reduceat(same, begin)
+    left = readers[marked] - marks
+    return marked, np.add.reduceat(same * (same - 1), begin) + left * (left - 1)

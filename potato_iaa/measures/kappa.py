@@ -1,0 +1,212 @@
+"""Kappas on tokens: Cohen's and Scott's per pair of annotators, Fleiss' for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sparse
+
+from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, weigh
+from potato_iaa.layer import Layer
+from potato_iaa.matcher.counts import Comparisons, tally
+from potato_iaa.measures.alpha import chance_agreement, observed_agreement
+from potato_iaa.measures.bootstrap import estimate, interval
+from potato_iaa.measures.estimate import (
+    NO_SHARED_ITEMS,
+    NO_VARIATION,
+    ONE_ANNOTATOR,
+    Estimate,
+    reasons,
+    records,
+)
+from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
+
+NO_COMPLETE_ITEMS = "no items that all annotators did"
+CERTAIN_CHANCE = "chance agreement is 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """Token judgements per comparison: what the kappas of a pair are made of.
+
+    ``tokens``, ``differing``: float64 (comparisons,); ``values_a``, ``values_b``: sparse
+    (comparisons, values): how often each side gave each value.
+    """
+
+    tokens: Floats
+    differing: Floats
+    values_a: sparse.csr_array
+    values_b: sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class KappaFigures:
+    """Cohen's and Scott's coefficients of all pairs in one coding, and Fleiss' kappa.
+
+    ``pairs``: a, b, tokens, observed, cohen, cohen_why, cohen_low, cohen_high, scott, scott_low,
+    scott_high. The means are over the pairs that have a value.
+    """
+
+    cohen: Estimate
+    scott: Estimate
+    fleiss: Estimate
+    pairs: pd.DataFrame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coefficients as in report.json."""
+        return {
+            "cohen_mean": self.cohen.to_dict(),
+            "scott_mean": self.scott.to_dict(),
+            "fleiss": self.fleiss.to_dict(),
+            "pairs": records(self.pairs),
+        }
+
+
+def kappa(observed: Floats, chance: Floats) -> Floats:
+    """(observed − chance)/(1 − chance); NaN (undefined) if and only if chance agreement is 1.
+
+    Source: Cohen 1960, doi:10.1177/001316446002000104. Its example of p. 45, .70 observed and .41
+    by chance:
+
+    >>> import numpy as np
+    >>> kappa(np.array([0.70]), np.array([0.41])).round(3)
+    array([0.492])
+    """
+    beyond = np.where(np.isclose(chance, 1, rtol=0, atol=1e-12), 0.0, 1 - chance)
+    return ratio(observed - chance, beyond)
+
+
+def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons) -> Judgements:
+    """How often each pair judged alike, per item, on the tokens that both read.
+
+    Two annotators differ on a token that either marked unless both gave it one value: only marked
+    tokens have to be looked at.
+    """
+    size = weigh(tokens.unit, tokens.weight, len(layer.unit_item))
+    pass_size = size[layer.pass_unit]
+    weight = tokens.weight[coding.token]
+    shape = (len(layer.pass_unit), len(coding.names))
+    marked = tally(coding.pass_, coding.value, weight, shape)
+    marks = weigh(coding.pass_, weight, len(layer.pass_unit))
+    passes = np.arange(len(pass_size))
+    outside = tally(passes, np.zeros_like(passes), pass_size - marks, shape)
+    values = sparse.csr_array(marked + outside)
+    first, second = pairs_ahead(group_stop(coding.token))
+    row = comparisons.row_of(coding.pass_[first], coding.pass_[second])
+    alike = coding.value[first] == coding.value[second]
+    both = weigh(row, weight[first] * (1 + alike), len(comparisons.pass_a))
+    differing = marks[comparisons.pass_a] + marks[comparisons.pass_b] - both
+    return Judgements(
+        tokens=comparisons.fold @ pass_size[comparisons.pass_a],
+        differing=comparisons.fold @ differing,
+        values_a=comparisons.fold @ values[comparisons.pass_a],
+        values_b=comparisons.fold @ values[comparisons.pass_b],
+    )
+
+
+def kappa_figures(
+    layer: Layer,
+    tokens: Tokens,
+    coding: Coding,
+    coincidences: Coincidences,
+    comparisons: Comparisons,
+    weights: Floats,
+) -> KappaFigures:
+    """All kappas of one coding; O, on which it is easy to agree, inflates every one of them.
+
+    Sources: Cohen 1960, doi:10.1177/001316446002000104; Scott 1955, doi:10.1086/266577; Fleiss
+    1971, doi:10.1037/h0031619 (on the items that all annotators did).
+    """
+    judgements = judge(layer, tokens, coding, comparisons)
+    cohen, scott, observed = _pair_kappas(judgements, comparisons, weights, len(layer.items))
+    why = _why(layer, comparisons)
+    pairs = len(comparisons.pair_a)
+    undefined = np.full(pairs, CERTAIN_CHANCE)
+    size = weigh(comparisons.pair, judgements.tokens, pairs)
+    cohen_low, cohen_high, _ = interval(cohen[:, 1:])
+    scott_low, scott_high, _ = interval(scott[:, 1:])
+    table = pd.DataFrame(
+        {
+            "a": [layer.annotators[code] for code in comparisons.pair_a],
+            "b": [layer.annotators[code] for code in comparisons.pair_b],
+            "tokens": size.astype(np.int64),
+            "observed": observed[:, 0],
+            "cohen": cohen[:, 0],
+            "cohen_low": cohen_low,
+            "cohen_high": cohen_high,
+            "scott": scott[:, 0],
+            "scott_low": scott_low,
+            "scott_high": scott_high,
+            "why": reasons(cohen[:, 0], np.where(size > 0, undefined, "no tokens")),
+        }
+    )
+    return KappaFigures(
+        cohen=_mean(cohen, why, len(layer.annotators)),
+        scott=_mean(scott, why, len(layer.annotators)),
+        fleiss=_fleiss(layer, coincidences, weights),
+        pairs=table,
+    )
+
+
+def _pair_kappas(
+    judgements: Judgements, comparisons: Comparisons, weights: Floats, items: int
+) -> tuple[Floats, Floats, Floats]:
+    """Cohen's kappa, Scott's pi and observed agreement, each (pairs, 1 + resamples)."""
+    place = (comparisons.pair, comparisons.item)
+    shape = (len(comparisons.pair_a), items)
+
+    def summed(values: Any) -> Floats:
+        flat = np.asarray(values, dtype=np.float64).ravel()
+        by_pair = sparse.csr_array(sparse.coo_array((flat, place), shape=shape))
+        return np.asarray(by_pair @ weights)
+
+    size = summed(judgements.tokens)
+    observed = 1 - ratio(summed(judgements.differing), size)
+    cohen_chance, scott_chance = np.zeros_like(size), np.zeros_like(size)
+    values_a, values_b = judgements.values_a.tocsc(), judgements.values_b.tocsc()
+    for value in range(values_a.shape[1]):
+        share_a = ratio(summed(values_a[:, [value]].toarray()), size)
+        share_b = ratio(summed(values_b[:, [value]].toarray()), size)
+        cohen_chance += share_a * share_b
+        scott_chance += ((share_a + share_b) / 2) ** 2
+    return kappa(observed, cohen_chance), kappa(observed, scott_chance), observed
+
+
+def _mean(values: Floats, why: str, annotators: int) -> Estimate:
+    defined = ~np.isnan(values)
+    mean = ratio(np.where(defined, values, 0).sum(axis=0), defined.sum(axis=0))
+    return estimate(mean, why=why, n=int(defined[:, 0].sum()), of=comb(annotators, 2))
+
+
+def _fleiss(layer: Layer, coincidences: Coincidences, weights: Floats) -> Estimate:
+    everybody = len(layer.annotators)
+    least = np.full(len(layer.items), everybody)
+    np.minimum.at(least, layer.unit_item, readers(layer))
+    complete = least == everybody
+    chosen = weights * complete[:, np.newaxis]
+    values = coincidences.values.T @ chosen
+    disagreement = coincidences.disagreement @ chosen
+    figure = kappa(observed_agreement(disagreement, values), chance_agreement(values))
+    why = NO_VARIATION if complete.any() else NO_COMPLETE_ITEMS
+    if everybody < 2:
+        why, figure = ONE_ANNOTATOR, np.full(len(figure), np.nan)
+    return estimate(figure, why=why, n=int(complete.sum()), of=len(layer.items))
+
+
+def _why(layer: Layer, comparisons: Comparisons) -> str:
+    if len(layer.annotators) < 2:
+        return ONE_ANNOTATOR
+    return CERTAIN_CHANCE if len(comparisons.pair_a) else NO_SHARED_ITEMS
+
+
+def cohen_of_labels(table: Ints) -> float:
+    """Cohen's kappa of a square table of judgements; NaN where chance agreement is 1."""
+    total = table.sum()
+    if not total:
+        return float("nan")
+    chance = float((table.sum(axis=0) * table.sum(axis=1)).sum() / total**2)
+    return float(kappa(np.array([np.trace(table) / total]), np.array([chance]))[0])
