@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -94,3 +96,26 @@ def distinct(*columns: Ints) -> tuple[Ints, ...]:
     if len(order):
         new[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
     return tuple(row[new] for row in rows)
+
+
+def row_keys(columns: Sequence[Ints]) -> Ints:
+    """One number per row, equal for two rows if and only if all their columns are equal.
+
+    >>> row_keys([np.array([3, 1, 3]), np.array([-5, -5, -5])])
+    array([2, 0, 2])
+    """
+    keys = np.zeros(len(columns[0]), dtype=np.int64)
+    if not len(keys):
+        return keys
+    count = 1
+    for column in columns:
+        values = column - column.min()
+        if values.max() >= 2**31:
+            values = dense_codes(values)
+        width = int(values.max()) + 1
+        if count * width >= 2**62:
+            keys = dense_codes(keys)
+            count = int(keys.max()) + 1
+        keys = keys * width + values
+        count *= width
+    return keys

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Ints
+from potato_iaa.arrays import Ints, row_keys
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.ledger import Ledger
 
@@ -219,7 +219,8 @@ def assemble(
     With a ``ledger`` the spans must be a clean set already (the loaders account for what they
     collapse); without one the collapsed spans are entered in a new ledger. Raises InputError.
     """
-    items = _coded(items, ("item", "field"))
+    text = items["text"].astype(object)
+    items = _coded(items.assign(text=text.where(text.notna(), None)), ("item", "field"))
     passes = _coded(passes, ("item", "field", "annotator"))
     spans = _coded(spans, ("item", "field", "annotator", "scheme", "label"))
     spans = _with_part_of(spans)
@@ -274,11 +275,24 @@ def _as_category(column: pd.Series) -> pd.Series:
 
 def _tidied(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The frame with the categories of these columns sorted, and none of them unused."""
-    tidy = {}
-    for column in columns:
-        used = frame[column].cat.remove_unused_categories()
-        tidy[column] = used.cat.set_categories(used.cat.categories.sort_values())
-    return frame.assign(**tidy)
+    return frame.assign(**{column: _sorted_categories(frame[column]) for column in columns})
+
+
+def _sorted_categories(column: pd.Series) -> pd.Series:
+    names = list(column.cat.categories)
+    used = np.bincount(_codes(column), minlength=len(names)) > 0
+    kept = sorted(name for name, is_used in zip(names, used, strict=True) if is_used)
+    return _recoded(column, pd.Index(kept, dtype=object))
+
+
+def _codes(column: pd.Series) -> Ints:
+    codes: Ints = column.cat.codes.to_numpy().astype(np.int64)
+    return codes
+
+
+def _recoded(column: pd.Series, categories: pd.Index) -> pd.Series:
+    codes = _codes_among(column, categories)
+    return pd.Series(pd.Categorical.from_codes(codes, categories), index=column.index)
 
 
 def _with_part_of(spans: pd.DataFrame) -> pd.DataFrame:
@@ -348,7 +362,7 @@ def _codes_among(column: pd.Series, categories: pd.Index) -> Ints:
     """Positions in ``categories``; ``len(categories)`` where there is none."""
     place = categories.get_indexer(column.cat.categories)
     table = np.where(place < 0, len(categories), place).astype(np.int64)
-    codes: Ints = column.cat.codes.to_numpy().astype(np.int64)
+    codes = _codes(column)
     return table[codes] if len(table) else np.full_like(codes, len(categories))
 
 
@@ -387,8 +401,10 @@ def _join_parts(spans: pd.DataFrame) -> pd.DataFrame:
 def _collapse(spans: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split into a set of spans and the identical copies (same pass, scheme, label and parts)."""
     heads = spans[~spans["part_of"].duplicated()]
-    keys = ["item", "field", "annotator", "scheme", "label", "start", "end", "rest"]
-    repeated = heads.assign(rest=_rests(spans, heads)).duplicated(keys).to_numpy()
+    names = ("item", "field", "annotator", "scheme", "label")
+    columns = [_codes(heads[name]) for name in names]
+    columns += [heads["start"].to_numpy(), heads["end"].to_numpy(), _rests(spans, heads)]
+    repeated = pd.Series(row_keys(columns)).duplicated().to_numpy()
     copied = np.zeros(len(heads), dtype=bool)
     copied[heads["part_of"].to_numpy()] = repeated
     copies = copied[spans["part_of"].to_numpy()]
@@ -407,7 +423,8 @@ def _rests(spans: pd.DataFrame, heads: pd.DataFrame) -> Ints:
     rest = np.zeros(len(heads), dtype=np.int64)
     for owner, parts in owners.items():
         rest[owner] = code[tuple(parts)]
-    return rest[heads["part_of"].to_numpy()]
+    of_head: Ints = rest[heads["part_of"].to_numpy()]
+    return of_head
 
 
 def _ledger_of(spans: pd.DataFrame, collapsed: pd.DataFrame) -> Ledger:
@@ -425,7 +442,8 @@ def _ledger_of(spans: pd.DataFrame, collapsed: pd.DataFrame) -> Ledger:
 def _with_implied(passes: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
     """The passes, and those that only a span tells of, in the order they are met."""
     keys = ["item", "field", "annotator"]
-    implied = spans[keys].drop_duplicates().assign(order=None)
+    repeated = pd.Series(row_keys([_codes(spans[key]) for key in keys])).duplicated()
+    implied = spans.loc[~repeated.to_numpy(), keys].assign(order=None)
     both = pd.concat([passes.astype(object), implied.astype(object)])
     both = both.drop_duplicates(keys, ignore_index=True)
     given = pd.to_numeric(both["order"], errors="coerce")

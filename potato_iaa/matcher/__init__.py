@@ -4,7 +4,7 @@ from potato_iaa.matcher.alignment import Alignment, align, align_soft
 from potato_iaa.matcher.counts import Comparisons, Counts, compare_passes, count_matches
 from potato_iaa.matcher.edges import Edges, exact_edges, overlap_edges, rule_edges, typed_edges
 from potato_iaa.matcher.rules import (
-    CHARACTERS,
+    CHARACTER,
     EXACT,
     OVERLAP,
     PLAIN,
@@ -12,14 +12,14 @@ from potato_iaa.matcher.rules import (
     SOFT,
     SOFT_DICE,
     TERMS,
-    TOKENS,
+    TOKEN,
     Rule,
     parse_rule,
 )
 from potato_iaa.matcher.terms import term_layer
 
 __all__ = [
-    "CHARACTERS",
+    "CHARACTER",
     "EXACT",
     "OVERLAP",
     "PLAIN",
@@ -27,7 +27,7 @@ __all__ = [
     "SOFT",
     "SOFT_DICE",
     "TERMS",
-    "TOKENS",
+    "TOKEN",
     "Alignment",
     "Comparisons",
     "Counts",

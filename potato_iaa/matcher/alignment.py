@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import permutations
+from math import perm
 
 import numpy as np
 import scipy.sparse as sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
-from potato_iaa.arrays import Floats, Ints, dense_codes, group_starts
+from potato_iaa.arrays import Floats, Ints, dense_codes, expand, group_starts
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.edges import Edges, similarity
+from potato_iaa.matcher.nodes import make_nodes
 
-EXACT_FLOAT = 2**53
-
-# From positions of edges and the most matches they can hold to what each edge is worth.
-Profit = Callable[[Ints, int], Floats]
+EXACT_FLOAT = 2.0**53
+ENUMERABLE = 120
+NO_EDGE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +50,9 @@ def align(layer: Layer, edges: Edges) -> Alignment:
         + layer.span_start[edges.right]
         + layer.span_end[edges.right]
     )
-
-    def profit(members: Ints, most: int) -> Floats:
-        return _ranked(most, edges.overlap[members], same_label[members], offsets[members])
-
-    chosen = _matching(layer, edges, profit)
+    alone, knots = _untangle(layer, edges)
+    profit = _ranked(knots, edges.overlap[knots.edge], same_label[knots.edge], offsets[knots.edge])
+    chosen = np.sort(np.concatenate((alone, knots.edge[_solve(knots, profit)])))
     return Alignment(edges.left[chosen], edges.right[chosen], np.ones(len(chosen)))
 
 
@@ -63,85 +61,134 @@ def align_soft(layer: Layer, edges: Edges, name: str | None) -> Alignment:
     above, below = similarity(layer, edges, name)
     worth = above / below
 
-    def profit(members: Ints, most: int) -> Floats:
-        return worth[members]
-
-    chosen = _matching(layer, edges, profit)
+    alone, knots = _untangle(layer, edges)
+    solved = knots.edge[_solve(knots, worth[knots.edge])]
+    chosen = np.sort(np.concatenate((alone, solved)))
     return Alignment(edges.left[chosen], edges.right[chosen], worth[chosen])
 
 
-def _matching(layer: Layer, edges: Edges, profit: Profit) -> Ints:
-    """Positions of the edges of the matching with the greatest total profit."""
-    node_left, node_right = _nodes(layer, edges)
-    degree = np.bincount(np.concatenate((node_left, node_right)))
-    if not len(edges):
-        return np.zeros(0, dtype=np.int64)
+@dataclass(frozen=True, eq=False)
+class _Knots:
+    """Edges that compete with each other, sorted by the connected component they lie in.
+
+    ``edge``: positions among all edges; ``first``: the first of each component; ``row``,
+    ``column``: the edge's two spans, numbered within the component; ``rows``, ``columns``: how many
+    spans each component has on either side. Int64 throughout.
+    """
+
+    edge: Ints
+    first: Ints
+    row: Ints
+    column: Ints
+    rows: Ints
+    columns: Ints
+
+
+def _untangle(layer: Layer, edges: Edges) -> tuple[Ints, _Knots]:
+    """The edges that compete with no other, and the knots that the others form."""
+    nodes = make_nodes(layer)
+    node_left = nodes.of(layer, edges.left, layer.span_pass[edges.right])
+    node_right = nodes.of(layer, edges.right, layer.span_pass[edges.left])
+    degree = np.bincount(node_left, minlength=nodes.size) + np.bincount(
+        node_right, minlength=nodes.size
+    )
     alone = (degree[node_left] == 1) & (degree[node_right] == 1)
     knotted = np.flatnonzero(~alone)
-    solved = _solve_knots(knotted, node_left[knotted], node_right[knotted], profit)
-    return np.sort(np.concatenate((np.flatnonzero(alone), solved)))
-
-
-def _nodes(layer: Layer, edges: Edges) -> tuple[Ints, Ints]:
-    """Node codes: a span is one node per other annotator, for pairs are matched independently."""
-    size = max(len(layer.annotators), 1)
-    annotator = layer.span_annotator
-    key_left = edges.left * size + annotator[edges.right]
-    key_right = edges.right * size + annotator[edges.left]
-    code = dense_codes(np.concatenate((key_left, key_right)))
-    return code[: len(edges)], code[len(edges) :]
-
-
-def _solve_knots(knotted: Ints, node_left: Ints, node_right: Ints, profit: Profit) -> Ints:
-    """The matched ones among the ``knotted`` edges, which compete with each other."""
-    if not len(knotted):
-        return knotted
-    nodes = dense_codes(np.concatenate((node_left, node_right)))
-    node_left, node_right = nodes[: len(knotted)], nodes[len(knotted) :]
-    size = int(nodes.max()) + 1
-    graph = sparse.coo_array(
-        (np.ones(len(knotted), dtype=np.int8), (node_left, node_right)), shape=(size, size)
-    )
+    left, right = node_left[knotted], node_right[knotted]
+    code = dense_codes(np.concatenate((left, right)))
+    left, right = code[: len(knotted)], code[len(knotted) :]
+    size = int(code.max(initial=-1)) + 1
+    graph = sparse.coo_array((np.ones(len(knotted), dtype=np.int8), (left, right)), (size, size))
     _, component = connected_components(graph, directed=False)
-    knot = component[node_left].astype(np.int64)
+    knot = component[left].astype(np.int64)
     order = np.argsort(knot, kind="stable")
-    bounds = np.append(group_starts(knot[order]), len(order))
-    matched = []
-    for first, stop in pairwise(bounds):
-        members = order[first:stop]
-        row, column = dense_codes(node_left[members]), dense_codes(node_right[members])
-        most = int(min(row.max(), column.max())) + 1
-        matched.append(members[_assign(row, column, profit(knotted[members], most))])
-    return knotted[np.concatenate(matched)]
+    row, rows = _numbered(knot[order], left[order])
+    column, columns = _numbered(knot[order], right[order])
+    first = group_starts(knot[order])
+    return np.flatnonzero(alone), _Knots(knotted[order], first, row, column, rows, columns)
 
 
-def _assign(row: Ints, column: Ints, profit: Floats) -> Ints:
-    """Positions of the edges in the best matching of one component."""
-    shape = (int(row.max()) + 1, int(column.max()) + 1)
-    table = np.zeros(shape)
-    table[row, column] = profit
-    picked_row, picked_column = linear_sum_assignment(table, maximize=True)
-    edge = np.full(shape, -1, dtype=np.int64)
-    edge[row, column] = np.arange(len(row))
-    picked = edge[picked_row, picked_column]
-    return picked[picked >= 0]
+def _numbered(knot: Ints, node: Ints) -> tuple[Ints, Ints]:
+    """Nodes numbered from 0 within their knot, and how many each knot has."""
+    used, used_knot = np.unique(node, return_index=True)
+    order = np.argsort(knot[used_knot], kind="stable")
+    first = group_starts(knot[used_knot][order])
+    number = np.empty(int(node.max(initial=-1)) + 1, dtype=np.int64)
+    sizes = np.diff(np.append(first, len(used)))
+    number[used[order]] = np.arange(len(used)) - np.repeat(first, sizes)
+    return number[node], sizes
 
 
-def _ranked(most: int, overlap: Ints, same_label: Ints, offsets: Ints) -> Floats:
+def _solve(knots: _Knots, profit: Floats) -> Ints:
+    """Positions, among the knots' edges, of each knot's matching of the greatest total profit.
+
+    Knots of one shape are solved together where all their assignments can be listed, and one by
+    one (``linear_sum_assignment``) where they are too many.
+    """
+    sizes = np.diff(np.append(knots.first, len(knots.edge)))
+    shape_code, shape_of = np.unique(
+        np.column_stack((knots.rows, knots.columns)), axis=0, return_inverse=True
+    )
+    shape_of = shape_of.ravel()
+    solved = [np.zeros(0, dtype=np.int64)]
+    for number, (rows, columns) in enumerate(shape_code.tolist()):
+        members = np.flatnonzero(shape_of == number)
+        knot, ahead = expand(sizes[members])
+        position = knots.first[members][knot] + ahead
+        table = np.zeros((len(members), rows, columns))
+        edge = np.full(table.shape, NO_EDGE, dtype=np.int64)
+        place = (knot, knots.row[position], knots.column[position])
+        table[place] = profit[position]
+        edge[place] = position
+        if rows > columns:
+            table, edge = table.transpose(0, 2, 1), edge.transpose(0, 2, 1)
+        picked = _assign(table)
+        taken = np.take_along_axis(edge, picked[:, :, np.newaxis], axis=2)
+        solved.append(taken[taken != NO_EDGE])
+    return np.concatenate(solved)
+
+
+def _assign(table: Floats) -> Ints:
+    """The best column of each row, (knots, rows), for tables of at most as many rows as columns."""
+    knots, rows, columns = table.shape
+    if perm(columns, rows) > ENUMERABLE:
+        return np.array(
+            [linear_sum_assignment(one, maximize=True)[1] for one in table], dtype=np.int64
+        )
+    ways = np.array(list(permutations(range(columns), rows)), dtype=np.int64)
+    total = np.zeros((knots, len(ways)))
+    for row in range(rows):
+        total += table[:, row, ways[:, row]]
+    best: Ints = ways[total.argmax(axis=1)]
+    return best
+
+
+def _ranked(knots: _Knots, overlap: Ints, same_label: Ints, offsets: Ints) -> Floats:
     """One number per edge whose sums order matchings by count, overlap, labels, then offsets.
 
-    Each level is scaled above all that the ``most`` matches can add up to on the levels below.
-    A level that would leave the whole numbers a float holds exactly is dropped, the last first:
-    the number of matches and their total overlap are never at risk.
+    Each level is scaled above all that the matches of a knot can add up to on the levels below. A
+    level that would leave the whole numbers a float holds exactly is dropped, the last first: the
+    number of matches is never at risk.
     """
-    lateness = offsets.max() - offsets
-    for levels in ((lateness, same_label, overlap), (same_label, overlap), (overlap,)):
-        scales = [1]
-        for level in levels:
-            scales.append(scales[-1] * (most * int(level.max()) + 1))
-        if (most + 1) * scales[-1] < EXACT_FLOAT:
-            profit = scales[-1] + sum(
-                level * scale for level, scale in zip(levels, scales[:-1], strict=True)
-            )
-            return np.asarray(profit, dtype=np.float64)
-    return np.ones(len(overlap))
+    if not len(overlap):
+        return np.zeros(0)
+    sizes = np.diff(np.append(knots.first, len(overlap)))
+    most = np.minimum(knots.rows, knots.columns).astype(np.float64)
+    lateness = np.repeat(np.maximum.reduceat(offsets, knots.first), sizes) - offsets
+    levels = [lateness, same_label, overlap]
+    tops = [np.maximum.reduceat(level, knots.first).astype(np.float64) for level in levels]
+    profit = np.ones(len(overlap))
+    done = np.zeros(len(knots.first), dtype=bool)
+    for dropped in range(len(levels)):
+        scale = np.ones(len(knots.first))
+        total = np.zeros(len(overlap))
+        for level, top in zip(levels[dropped:], tops[dropped:], strict=True):
+            total += level * np.repeat(scale, sizes)
+            scale = scale * (most * top + 1)
+        fits = ~done & ((most + 1) * scale < EXACT_FLOAT)
+        chosen = np.repeat(fits, sizes)
+        profit[chosen] = (total + np.repeat(scale, sizes))[chosen]
+        done |= fits
+        if done.all():
+            break
+    return profit

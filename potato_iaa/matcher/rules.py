@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from potato_iaa.errors import UsageError
@@ -18,7 +19,7 @@ class Rule:
 
     ``exact``, ``overlap``, ``overlap(iou>=0.5)``, ``terms``: which two spans may be matched, each
     match counting 1. ``soft``, ``soft(dice)``: spans that overlap may be matched, each match
-    counting its similarity. ``characters``, ``tokens``: sets of marked positions, no matching.
+    counting its similarity. ``character``, ``token``: sets of marked positions, no matching.
     ``threshold`` is kept as an exact fraction, so that a similarity of 1/10 meets ``0.1``.
     """
 
@@ -28,8 +29,14 @@ class Rule:
 
     def __str__(self) -> str:
         if self.threshold is not None:
-            return f"{self.match}({self.similarity}>={float(self.threshold):g})"
+            return f"{self.match}({self.similarity}>={_decimal(self.threshold)})"
         return self.match if self.similarity is None else f"{self.match}({self.similarity})"
+
+
+def _decimal(threshold: Fraction) -> str:
+    """All digits of a threshold that was given in digits."""
+    with localcontext(prec=200):
+        return f"{(Decimal(threshold.numerator) / threshold.denominator).normalize():f}"
 
 
 EXACT = Rule("exact")
@@ -37,9 +44,9 @@ OVERLAP = Rule("overlap")
 TERMS = Rule("terms")
 SOFT = Rule("soft")
 SOFT_DICE = Rule("soft", "dice")
-CHARACTERS = Rule("characters")
-TOKENS = Rule("tokens")
-PLAIN = {str(rule): rule for rule in (EXACT, OVERLAP, TERMS, SOFT, SOFT_DICE, CHARACTERS, TOKENS)}
+CHARACTER = Rule("character")
+TOKEN = Rule("token")
+PLAIN = {str(rule): rule for rule in (EXACT, OVERLAP, TERMS, SOFT, SOFT_DICE, CHARACTER, TOKEN)}
 
 
 def parse_rule(text: str) -> Rule:

@@ -34,8 +34,8 @@ class Ground:
 
     ``weights``: float64 (items, 1 + resamples), see ``item_weights``. ``both_empty``: an item that
     both left empty adds nothing to a pool; in means over items it is left out (``skip``) or counts
-    as 1 (``agree``). Pairs that share fewer than ``min_shared_items`` items stay out of the mean
-    over pairs.
+    as 1 (``agree``). Pairs that share fewer than ``min_shared_items`` items, or are not among
+    ``chosen_pairs`` (bool (pairs,), ``None``: all), stay out of the mean over pairs.
     """
 
     comparisons: Comparisons
@@ -44,6 +44,7 @@ class Ground:
     annotators: tuple[str, ...]
     both_empty: str = "skip"
     min_shared_items: int = 1
+    chosen_pairs: Flags | None = None
 
     @property
     def pairs(self) -> int:
@@ -63,7 +64,8 @@ class Ground:
     @property
     def counted_pairs(self) -> Flags:
         """The pairs that enter the mean over pairs."""
-        return self.shared_items >= self.min_shared_items
+        enough = self.shared_items >= self.min_shared_items
+        return enough if self.chosen_pairs is None else enough & self.chosen_pairs
 
     @property
     def why(self) -> str:
@@ -172,17 +174,7 @@ def f1_figures(counts: Counts, ground: Ground, labels: tuple[str, ...]) -> F1Fig
 
 def averages(matched: Floats, marked: Floats, ground: Ground) -> Averages:
     """The three averages of one F1 from matched and marked spans per comparison."""
-    total = np.zeros(ground.weights.shape[1])
-    defined = np.zeros(ground.weights.shape[1])
-    values = []
-    for first, block in pair_blocks(matched, marked, ground):
-        block[~ground.counted_pairs[first : first + len(block)]] = np.nan
-        total += np.nansum(block, axis=0)
-        defined += np.count_nonzero(~np.isnan(block), axis=0)
-        values.append(block[:, 0])
-    value = np.concatenate(values) if values else np.zeros(0)
-    value = value[~np.isnan(value)]
-    mean = f1_score(total, defined)
+    mean, value = mean_over_pairs(matched, marked, ground)
     by_item = _by_item(np.column_stack((matched, marked)), ground).T
     pooled = f1_score(*(sums @ ground.weights for sums in by_item))
     item_value = item_means(matched, marked, ground)
@@ -200,6 +192,20 @@ def averages(matched: Floats, marked: Floats, ground: Ground) -> Averages:
         mean_over_items=estimate(over_items, why=ground.why, n=int(scored.sum()), of=shared),
         replicates=mean[1:],
     )
+
+
+def mean_over_pairs(matched: Floats, marked: Floats, ground: Ground) -> tuple[Floats, Floats]:
+    """The mean over the counted pairs, float64 (1 + resamples,), and the values it averages."""
+    total = np.zeros(ground.weights.shape[1])
+    defined = np.zeros(ground.weights.shape[1])
+    values = [np.zeros(0)]
+    for first, block in pair_blocks(matched, marked, ground):
+        block[~ground.counted_pairs[first : first + len(block)]] = np.nan
+        total += np.nansum(block, axis=0)
+        defined += np.count_nonzero(~np.isnan(block), axis=0)
+        values.append(block[:, 0])
+    value = np.concatenate(values)
+    return f1_score(total, defined), value[~np.isnan(value)]
 
 
 def pair_blocks(matched: Floats, marked: Floats, ground: Ground) -> Iterator[tuple[int, Floats]]:

@@ -27,6 +27,7 @@ from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
 
 NO_COMPLETE_ITEMS = "no items that all annotators did"
 CERTAIN_CHANCE = "chance agreement is 1"
+NO_TOKENS = "no tokens"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,26 +45,27 @@ class Judgements:
 
 
 @dataclass(frozen=True, eq=False)
-class KappaFigures:
-    """Cohen's and Scott's coefficients of all pairs in one coding, and Fleiss' kappa.
+class PairKappas:
+    """A coefficient of all pairs that share tokens, and its mean over the pairs that have a value.
 
-    ``pairs``: a, b, tokens, observed, cohen, cohen_why, cohen_low, cohen_high, scott, scott_low,
-    scott_high. The means are over the pairs that have a value.
+    ``pairs``: a, b, tokens, observed, value, why, low, high.
     """
 
-    cohen: Estimate
-    scott: Estimate
-    fleiss: Estimate
+    mean: Estimate
     pairs: pd.DataFrame
 
     def to_dict(self) -> dict[str, Any]:
-        """The coefficients as in report.json."""
-        return {
-            "cohen_mean": self.cohen.to_dict(),
-            "scott_mean": self.scott.to_dict(),
-            "fleiss": self.fleiss.to_dict(),
-            "pairs": records(self.pairs),
-        }
+        """The coefficient as in report.json."""
+        return {"mean": self.mean.to_dict(), "pairs": records(self.pairs)}
+
+
+@dataclass(frozen=True, eq=False)
+class KappaFigures:
+    """Cohen's kappa, Scott's pi and Fleiss' kappa in one coding."""
+
+    cohen: PairKappas
+    scott: PairKappas
+    fleiss: Estimate
 
 
 def kappa(observed: Floats, chance: Floats) -> Floats:
@@ -122,37 +124,33 @@ def kappa_figures(
     1971, doi:10.1037/h0031619 (on the items that all annotators did).
     """
     judgements = judge(layer, tokens, coding, comparisons)
-    cohen, scott, observed = _pair_kappas(judgements, comparisons, weights, len(layer.items))
-    why = _why(layer, comparisons)
-    pairs = len(comparisons.pair_a)
-    undefined = np.full(pairs, CERTAIN_CHANCE)
-    size = weigh(comparisons.pair, judgements.tokens, pairs)
-    cohen_low, cohen_high, _ = interval(cohen[:, 1:])
-    scott_low, scott_high, _ = interval(scott[:, 1:])
-    table = pd.DataFrame(
+    cohen, scott, observed = pair_kappas(judgements, comparisons, weights, len(layer.items))
+    size = weigh(comparisons.pair, judgements.tokens, len(comparisons.pair_a))
+    common = pd.DataFrame(
         {
             "a": [layer.annotators[code] for code in comparisons.pair_a],
             "b": [layer.annotators[code] for code in comparisons.pair_b],
             "tokens": size.astype(np.int64),
             "observed": observed[:, 0],
-            "cohen": cohen[:, 0],
-            "cohen_low": cohen_low,
-            "cohen_high": cohen_high,
-            "scott": scott[:, 0],
-            "scott_low": scott_low,
-            "scott_high": scott_high,
-            "why": reasons(cohen[:, 0], np.where(size > 0, undefined, "no tokens")),
         }
     )
     return KappaFigures(
-        cohen=_mean(cohen, why, len(layer.annotators)),
-        scott=_mean(scott, why, len(layer.annotators)),
+        cohen=_over_pairs(cohen, common, layer, comparisons),
+        scott=_over_pairs(scott, common, layer, comparisons),
         fleiss=_fleiss(layer, coincidences, weights),
-        pairs=table,
     )
 
 
-def _pair_kappas(
+def _over_pairs(
+    values: Floats, common: pd.DataFrame, layer: Layer, comparisons: Comparisons
+) -> PairKappas:
+    low, high, _ = interval(values[:, 1:])
+    why = np.where(common["tokens"] > 0, CERTAIN_CHANCE, NO_TOKENS)
+    table = common.assign(value=values[:, 0], why=reasons(values[:, 0], why), low=low, high=high)
+    return PairKappas(_mean(values, _why(layer, comparisons), len(layer.annotators)), table)
+
+
+def pair_kappas(
     judgements: Judgements, comparisons: Comparisons, weights: Floats, items: int
 ) -> tuple[Floats, Floats, Floats]:
     """Cohen's kappa, Scott's pi and observed agreement, each (pairs, 1 + resamples)."""

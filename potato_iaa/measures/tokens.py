@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -159,8 +160,16 @@ def code_label(layer: Layer, tokens: Tokens) -> Coding:
         value[group[here]] = len(sets) + inverse
         sets.extend((*sets[code // size], int(code % size)) for code in grown)
     used, value = np.unique(value, return_inverse=True)
-    names = ["+".join(sorted(layer.labels[code] for code in sets[number])) for number in used]
+    names = [
+        "+".join(sorted(_plain(layer.labels[code]) for code in sets[number])) for number in used
+    ]
     return Coding((OUTSIDE, *names), token[first], pass_[first], value.astype(np.int64) + 1)
+
+
+def _plain(label: str) -> str:
+    """The label, quoted where it could be taken for ``O`` or for a set of labels."""
+    mistakable = label == OUTSIDE or "+" in label or label.startswith('"')
+    return json.dumps(label, ensure_ascii=False) if mistakable else label
 
 
 def code_io_longest(layer: Layer, tokens: Tokens) -> Coding:

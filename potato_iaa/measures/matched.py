@@ -1,0 +1,183 @@
+"""Matched spans: which labels are given to one place, and how far boundaries lie apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from potato_iaa.arrays import Floats, Ints, ratio, weigh
+from potato_iaa.layer import Layer
+from potato_iaa.matcher.alignment import Alignment
+from potato_iaa.matcher.counts import Comparisons, tally
+from potato_iaa.measures.alpha import nominal_alpha, observed_agreement
+from potato_iaa.measures.bootstrap import estimate
+from potato_iaa.measures.estimate import NO_VARIATION, Estimate, records
+from potato_iaa.measures.kappa import Judgements, pair_kappas
+from potato_iaa.measures.tokens import Tokens
+
+NOTHING_MATCHED = "no matched spans"
+FARTHEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedLabels:
+    """Agreement on the labels of matched spans, whatever their boundaries.
+
+    ``confusion``: label_a, label_b, spans: how often each unordered pair of labels met on matched
+    spans, over all pairs of annotators. ``pairs``: the same ordered, with the annotators a and b.
+    """
+
+    matches: int
+    observed_agreement: Estimate
+    alpha: Estimate
+    cohen: Estimate
+    confusion: pd.DataFrame
+    pairs: pd.DataFrame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coefficients and the confusion as in report.json."""
+        return {
+            "matches": self.matches,
+            "observed_agreement": self.observed_agreement.to_dict(),
+            "alpha": self.alpha.to_dict(),
+            "cohen_mean": self.cohen.to_dict(),
+            "confusion": records(self.confusion),
+        }
+
+
+def matched_labels(
+    layer: Layer, comparisons: Comparisons, alignment: Alignment, weights: Floats
+) -> MatchedLabels:
+    """Confusion, nominal alpha and mean Cohen's kappa of labels on untyped-overlap matches."""
+    row = comparisons.row_of(layer.span_pass[alignment.left], layer.span_pass[alignment.right])
+    left, right = layer.span_label[alignment.left], layer.span_label[alignment.right]
+    shape = (len(comparisons.pass_a), len(layer.labels))
+    ones = np.ones(len(left))
+    judgements = Judgements(
+        tokens=comparisons.fold @ weigh(row, ones, shape[0]),
+        differing=comparisons.fold @ weigh(row, left != right, shape[0]),
+        values_a=comparisons.fold @ tally(row, left, ones, shape),
+        values_b=comparisons.fold @ tally(row, right, ones, shape),
+    )
+    item = layer.unit_item[layer.span_unit[alignment.left]]
+    size = (len(layer.items), len(layer.labels))
+    values = tally(
+        np.concatenate((item, item)), np.concatenate((left, right)), np.ones(2 * len(left)), size
+    )
+    differing = 2 * weigh(item, left != right, len(layer.items)) @ weights
+    by_value = np.asarray(values.T @ weights)
+    cohen, _, _ = pair_kappas(judgements, comparisons, weights, len(layer.items))
+    defined = ~np.isnan(cohen)
+    mean = ratio(np.where(defined, cohen, 0).sum(axis=0), defined.sum(axis=0))
+    why = NO_VARIATION if len(left) else NOTHING_MATCHED
+    matches = {"n": len(np.unique(item)), "of": len(layer.items)}
+    pairs = comb(len(layer.annotators), 2)
+    return MatchedLabels(
+        matches=len(left),
+        observed_agreement=estimate(observed_agreement(differing, by_value), why=why, **matches),
+        alpha=estimate(nominal_alpha(differing, by_value), why=why, **matches),
+        cohen=estimate(mean, why=why, n=int(defined[:, 0].sum()), of=pairs),
+        confusion=_confusion(layer, left, right),
+        pairs=_confusion_by_pair(layer, alignment, left, right),
+    )
+
+
+def _confusion(layer: Layer, left: Ints, right: Ints) -> pd.DataFrame:
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    size = max(len(layer.labels), 1)
+    code, count = np.unique(low * size + high, return_counts=True)
+    return pd.DataFrame(
+        {
+            "label_a": [layer.labels[number // size] for number in code],
+            "label_b": [layer.labels[number % size] for number in code],
+            "spans": count,
+        }
+    )
+
+
+def _confusion_by_pair(layer: Layer, alignment: Alignment, left: Ints, right: Ints) -> pd.DataFrame:
+    annotator = layer.span_annotator
+    columns = np.column_stack((annotator[alignment.left], annotator[alignment.right], left, right))
+    rows, count = np.unique(columns, axis=0, return_counts=True)
+    return pd.DataFrame(
+        {
+            "a": [layer.annotators[code] for code in rows[:, 0]],
+            "b": [layer.annotators[code] for code in rows[:, 1]],
+            "label_a": [layer.labels[code] for code in rows[:, 2]],
+            "label_b": [layer.labels[code] for code in rows[:, 3]],
+            "spans": count,
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Boundaries:
+    """How the boundaries of matched spans lie to each other.
+
+    ``table``: annotator, label (of the annotator's span), matches, both_exact; start_exact,
+    start_one_token, start_earlier, start_later; end_exact, end_one_token, end_earlier, end_later;
+    longer, shorter: counts of the annotator's spans against their partners (``one_token``: exactly
+    one token apart, earlier or later). ``histogram``: side, tokens (0 to 5, where 5 stands for 5
+    and more), matches.
+    """
+
+    table: pd.DataFrame
+    histogram: pd.DataFrame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The offsets as in report.json."""
+        return {"table": records(self.table), "histogram": records(self.histogram)}
+
+
+def boundaries(layer: Layer, tokens: Tokens, alignment: Alignment) -> Boundaries:
+    """Differences of starts and ends on untyped-overlap matches, in code points and tokens."""
+    first = np.searchsorted(tokens.end, layer.span_start, side="right")
+    last = np.searchsorted(tokens.start, layer.span_end, side="left") - 1
+    own = np.concatenate((alignment.left, alignment.right))
+    other = np.concatenate((alignment.right, alignment.left))
+    key = layer.span_annotator[own] * max(len(layer.labels), 1) + layer.span_label[own]
+    start = layer.span_start[own] - layer.span_start[other]
+    end = layer.span_end[own] - layer.span_end[other]
+    length = layer.span_length[own] - layer.span_length[other]
+    start_tokens = np.abs(first[own] - first[other])
+    end_tokens = np.abs(last[own] - last[other])
+    counted = {
+        "matches": np.ones(len(own), dtype=bool),
+        "both_exact": layer.span_extent[own] == layer.span_extent[other],
+        "start_exact": start == 0,
+        "start_one_token": start_tokens == 1,
+        "start_earlier": start < 0,
+        "start_later": start > 0,
+        "end_exact": end == 0,
+        "end_one_token": end_tokens == 1,
+        "end_earlier": end < 0,
+        "end_later": end > 0,
+        "longer": length > 0,
+        "shorter": length < 0,
+    }
+    size = len(layer.annotators) * max(len(layer.labels), 1)
+    sums = {name: np.bincount(key[flags], minlength=size) for name, flags in counted.items()}
+    used = np.flatnonzero(sums["matches"])
+    labels = max(len(layer.labels), 1)
+    half = len(alignment.left)
+    histogram = [
+        {"side": side, "tokens": distance, "matches": int(count)}
+        for side, apart in (("start", start_tokens[:half]), ("end", end_tokens[:half]))
+        for distance, count in enumerate(
+            np.bincount(np.minimum(apart, FARTHEST), minlength=FARTHEST + 1)
+        )
+    ]
+    return Boundaries(
+        table=pd.DataFrame(
+            {
+                "annotator": [layer.annotators[code // labels] for code in used],
+                "label": [layer.labels[code % labels] for code in used],
+                **{name: counts[used] for name, counts in sums.items()},
+            }
+        ),
+        histogram=pd.DataFrame(histogram),
+    )
