@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -24,7 +25,9 @@ from potato_iaa.measures.estimate import (
     records,
 )
 
-PAIR_BLOCK = 2048
+# Numbers held at once for a block of pairs, and how full a table must be to be multiplied as such.
+BLOCK = 4_000_000
+FULL = 8
 BOTH_EMPTY = ("skip", "agree")
 
 
@@ -56,12 +59,22 @@ class Ground:
         """The number of pairs of annotators, whether they share an item or not."""
         return comb(len(self.annotators), 2)
 
-    @property
+    @cached_property
+    def by_pair(self) -> Ints:
+        """The comparisons in the order of their pairs."""
+        return np.argsort(self.comparisons.pair, kind="stable")
+
+    @cached_property
+    def by_pair_pair(self) -> Ints:
+        """The pairs of ``by_pair``, sorted."""
+        return self.comparisons.pair[self.by_pair]
+
+    @cached_property
     def shared_items(self) -> Ints:
         """The number of items that each pair shares."""
         return np.bincount(self.comparisons.pair, minlength=self.pairs)
 
-    @property
+    @cached_property
     def counted_pairs(self) -> Flags:
         """The pairs that enter the mean over pairs."""
         enough = self.shared_items >= self.min_shared_items
@@ -115,7 +128,8 @@ class F1Figures:
     as matched whatever its partner's label. ``pairs``: a, b, items, n_a, n_b, tp, precision,
     recall, value, why, low, high, undefined: only pairs that share an item; a is the reference.
     ``annotators``: annotator, value (mean F1 with the others), why, low, high, undefined, n, of,
-    without (the headline without that annotator). ``items``: item, pairs, both_empty, spans,
+    without (the headline without that annotator), change (without − headline), change_low,
+    change_high. ``items``: item, pairs, both_empty, spans,
     matched, value. ``both_empty``: item × pair comparisons in which neither marked anything.
     """
 
@@ -151,91 +165,157 @@ def f1_score(matched: Numbers, marked: Numbers) -> Floats:
 
 def f1_figures(counts: Counts, ground: Ground, labels: tuple[str, ...]) -> F1Figures:
     """Every F1 of one rule, for the value and all bootstrap replicates at once."""
-    matched, marked = counts.tp_a + counts.tp_b, counts.n_a + counts.n_b
-    all_matched, all_marked = _row_sums(matched), _row_sums(marked)
-    by_label = [
-        (column[0].toarray().ravel(), column[1].toarray().ravel())
-        for matched_csc, marked_csc in [(matched.tocsc(), marked.tocsc())]
-        for code in range(len(labels))
-        for column in [(matched_csc[:, [code]], marked_csc[:, [code]])]
-    ]
+    matched = _columns(counts.tp_a + counts.tp_b, len(labels))
+    marked = _columns(counts.n_a + counts.n_b, len(labels))
+    reduced = over_pairs(matched, marked, ground)
+    averages = _averages(matched, marked, reduced, ground)
     return F1Figures(
-        averages=averages(all_matched, all_marked, ground),
-        labels={
-            label: averages(*columns, ground)
-            for label, columns in zip(labels, by_label, strict=True)
-        },
-        pairs=_pair_table(counts, ground),
-        annotators=_annotator_table(all_matched, all_marked, ground),
-        items=_item_table(all_matched, all_marked, ground),
-        both_empty=int(np.count_nonzero(all_marked == 0)),
+        averages=averages[0],
+        labels=dict(zip(labels, averages[1:], strict=True)),
+        pairs=_pair_table(counts, reduced, ground),
+        annotators=_annotator_table(reduced, ground),
+        items=_item_table(matched[:, 0], marked[:, 0], ground),
+        both_empty=int(np.count_nonzero(marked[:, 0] == 0)),
     )
 
 
-def averages(matched: Floats, marked: Floats, ground: Ground) -> Averages:
-    """The three averages of one F1 from matched and marked spans per comparison."""
-    mean, value = mean_over_pairs(matched, marked, ground)
-    by_item = _by_item(np.column_stack((matched, marked)), ground).T
-    pooled = f1_score(*(sums @ ground.weights for sums in by_item))
-    item_value = item_means(matched, marked, ground)
-    scored = ~np.isnan(item_value)
-    over_items = f1_score(
-        item_value[scored] @ ground.weights[scored], ground.weights[scored].sum(axis=0)
-    )
-    shared = len(np.unique(ground.comparisons.item))
-    return Averages(
-        mean_over_pairs=estimate(mean, why=ground.why, n=len(value), of=ground.all_pairs),
-        sd=float(value.std()) if len(value) else None,
-        minimum=float(value.min()) if len(value) else None,
-        maximum=float(value.max()) if len(value) else None,
-        pooled=estimate(pooled, why=ground.why, n=shared, of=len(ground.items)),
-        mean_over_items=estimate(over_items, why=ground.why, n=int(scored.sum()), of=shared),
-        replicates=mean[1:],
-    )
+@dataclass(frozen=True, eq=False)
+class OverPairs:
+    """What the F1s of all pairs come to, for several columns (all spans, then labels) at once.
 
-
-def mean_over_pairs(matched: Floats, marked: Floats, ground: Ground) -> tuple[Floats, Floats]:
-    """The mean over the counted pairs, float64 (1 + resamples,), and the values it averages."""
-    total = np.zeros(ground.weights.shape[1])
-    defined = np.zeros(ground.weights.shape[1])
-    values = [np.zeros(0)]
-    for first, block in pair_blocks(matched, marked, ground):
-        block[~ground.counted_pairs[first : first + len(block)]] = np.nan
-        total += np.nansum(block, axis=0)
-        defined += np.count_nonzero(~np.isnan(block), axis=0)
-        values.append(block[:, 0])
-    value = np.concatenate(values)
-    return f1_score(total, defined), value[~np.isnan(value)]
-
-
-def pair_blocks(matched: Floats, marked: Floats, ground: Ground) -> Iterator[tuple[int, Floats]]:
-    """F1s of all pairs, float64 (pairs, 1 + resamples), a block of pairs at a time.
-
-    Blocks bound the memory: a crowd has a hundred thousand pairs.
+    ``values``: float64 (columns, pairs); ``low``, ``high``, ``undefined``: (pairs,), of the first
+    column; ``mean``: (columns, 1 + resamples), over the counted pairs; ``with_annotator``,
+    ``without_annotator``: (annotators, 1 + resamples), the first column's mean over the counted
+    pairs that the annotator is in, and over the others; ``partners``: (annotators,), the number of
+    the former.
     """
-    place = (ground.comparisons.pair, ground.comparisons.item)
-    shape = (ground.pairs, len(ground.items))
-    sums = [
-        sparse.csr_array(sparse.coo_array((values, place), shape=shape))
-        for values in (matched, marked)
-    ]
-    for first in range(0, ground.pairs, PAIR_BLOCK):
-        of_pairs = slice(first, first + PAIR_BLOCK)
-        yield first, f1_score(*(np.asarray(part[of_pairs] @ ground.weights) for part in sums))
+
+    values: Floats
+    low: Floats
+    high: Floats
+    undefined: Floats
+    mean: Floats
+    with_annotator: Floats
+    without_annotator: Floats
+    partners: Ints
+
+
+def over_pairs(matched: Floats, marked: Floats, ground: Ground) -> OverPairs:
+    """Reduce the F1s of all pairs; ``matched`` and ``marked`` are (comparisons, columns).
+
+    Pairs are taken a block at a time, which bounds the memory: a crowd has a hundred thousand.
+    """
+    replicates, size = ground.weights.shape[1], len(ground.annotators)
+    total = np.zeros((matched.shape[1], replicates))
+    defined = np.zeros_like(total)
+    own_total, own_defined = np.zeros((size, replicates)), np.zeros((size, replicates))
+    member = _membership(ground)
+    values, bounds = [np.zeros((matched.shape[1], 0))], [np.zeros((3, 0))]
+    for first, block in _pair_blocks(matched, marked, ground):
+        here = slice(first, first + block.shape[1])
+        values.append(block[:, :, 0].copy())
+        bounds.append(np.stack(interval(block[0, :, 1:])))
+        block[:, ~ground.counted_pairs[here]] = np.nan
+        there = ~np.isnan(block)
+        block[~there] = 0
+        total += block.sum(axis=1)
+        defined += there.sum(axis=1)
+        own_total += member[:, here] @ block[0]
+        own_defined += member[:, here] @ there[0].astype(np.float64)
+    low, high, undefined = np.concatenate(bounds, axis=1)
+    return OverPairs(
+        values=np.concatenate(values, axis=1),
+        low=low,
+        high=high,
+        undefined=undefined,
+        mean=f1_score(total, defined),
+        with_annotator=f1_score(own_total, own_defined),
+        without_annotator=f1_score(total[0] - own_total, defined[0] - own_defined),
+        partners=own_defined[:, 0].astype(np.int64),
+    )
+
+
+def _pair_blocks(matched: Floats, marked: Floats, ground: Ground) -> Iterator[tuple[int, Floats]]:
+    """F1s of a block of pairs: its first pair, and float64 (columns, pairs, 1 + resamples)."""
+    block = max(1, BLOCK // (ground.weights.shape[1] * matched.shape[1]))
+    for first in range(0, ground.pairs, block):
+        stop = min(first + block, ground.pairs)
+        yield (
+            first,
+            f1_score(*(_pair_sums(values, ground, first, stop) for values in (matched, marked))),
+        )
+
+
+def _pair_sums(values: Floats, ground: Ground, first: int, stop: int) -> Floats:
+    """Weighted sums over items, (columns, pairs, 1 + resamples), of the pairs in [first, stop)."""
+    chosen = slice(*np.searchsorted(ground.by_pair_pair, [first, stop]))
+    row = ground.by_pair[chosen]
+    columns, pairs, items = values.shape[1], stop - first, len(ground.items)
+    place = (
+        (np.arange(columns)[:, np.newaxis] * pairs + ground.comparisons.pair[row] - first).ravel(),
+        np.tile(ground.comparisons.item[row], columns),
+    )
+    sums = sparse.coo_array((values[row].T.ravel(), place), shape=(columns * pairs, items))
+    # Pairs that share most items make a full table, and full tables multiply much faster.
+    full = len(row) * FULL > pairs * items
+    product = (sums.toarray() if full else sums.tocsr()) @ ground.weights
+    return np.asarray(product).reshape(columns, pairs, -1)
+
+
+def _membership(ground: Ground) -> sparse.csc_array:
+    """1 where the annotator (row) is one of the pair (column)."""
+    pair = np.arange(ground.pairs)
+    annotator = np.concatenate((ground.comparisons.pair_a, ground.comparisons.pair_b))
+    place = (annotator, np.concatenate((pair, pair)))
+    shape = (len(ground.annotators), ground.pairs)
+    return sparse.csc_array(sparse.coo_array((np.ones(len(annotator)), place), shape=shape))
+
+
+def _averages(
+    matched: Floats, marked: Floats, reduced: OverPairs, ground: Ground
+) -> list[Averages]:
+    """The three averages of every column."""
+    shared = len(np.unique(ground.comparisons.item))
+    pooled = f1_score(*((_by_item(sums, ground).T @ ground.weights) for sums in (matched, marked)))
+    by_item = item_means(matched, marked, ground)
+    scored = ~np.isnan(by_item)
+    over_items = ratio(
+        np.where(scored, by_item, 0).T @ ground.weights,
+        scored.T.astype(np.float64) @ ground.weights,
+    )
+    found = []
+    for column, mean in enumerate(reduced.mean):
+        value = reduced.values[column][ground.counted_pairs]
+        value = value[~np.isnan(value)]
+        items = int(scored[:, column].sum())
+        found.append(
+            Averages(
+                mean_over_pairs=estimate(mean, why=ground.why, n=len(value), of=ground.all_pairs),
+                sd=float(value.std()) if len(value) else None,
+                minimum=float(value.min()) if len(value) else None,
+                maximum=float(value.max()) if len(value) else None,
+                pooled=estimate(pooled[column], why=ground.why, n=shared, of=len(ground.items)),
+                mean_over_items=estimate(over_items[column], why=ground.why, n=items, of=shared),
+                replicates=mean[1:],
+            )
+        )
+    return found
 
 
 def item_means(matched: Floats, marked: Floats, ground: Ground) -> Floats:
-    """Per item the mean F1 over its pairs, float64 (items,); NaN where no pair has one."""
+    """Per item the mean F1 over its pairs, (items, columns); NaN where no pair has one."""
     score = f1_score(matched, marked)
     if ground.both_empty == "agree":
-        score = np.where(marked == 0, 1.0, score)
+        score[marked == 0] = 1.0
     defined = ~np.isnan(score)
-    summed = _by_item(np.column_stack((np.where(defined, score, 0), defined)), ground)
-    return f1_score(summed[:, 0], summed[:, 1])
+    score[~defined] = 0
+    return ratio(_by_item(score, ground), _by_item(defined.astype(np.float64), ground))
 
 
-def _row_sums(matrix: sparse.csr_array) -> Floats:
-    return np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+def _columns(matrix: sparse.csr_array, labels: int) -> Floats:
+    """All spans, and each label's, as columns: float64 (comparisons, 1 + labels)."""
+    everything = np.asarray(matrix.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    return np.hstack((everything, matrix.toarray())) if labels else everything
 
 
 def _whole(values: Floats) -> Numbers:
@@ -244,26 +324,23 @@ def _whole(values: Floats) -> Numbers:
     return rounded.astype(np.int64) if (rounded == values).all() else values
 
 
-def _by_item(columns: Any, ground: Ground) -> Floats:
-    summed = np.zeros((len(ground.items), columns.shape[1]))
-    np.add.at(summed, ground.comparisons.item, columns)
-    return summed
+def _by_item(columns: Floats, ground: Ground) -> Floats:
+    """Sums over the comparisons of each item, (items, columns)."""
+    item = ground.comparisons.item
+    ones = (np.ones(len(item)), (item, np.arange(len(item))))
+    fold = sparse.csr_array(sparse.coo_array(ones, shape=(len(ground.items), len(item))))
+    return np.asarray(fold @ columns)
 
 
-def _pair_table(counts: Counts, ground: Ground) -> pd.DataFrame:
-    sides = {
-        "n_a": _row_sums(counts.n_a),
-        "n_b": _row_sums(counts.n_b),
-        "tp": _row_sums(counts.tp_a),
+def _pair_table(counts: Counts, reduced: OverPairs, ground: Ground) -> pd.DataFrame:
+    sides = {"n_a": counts.n_a, "n_b": counts.n_b, "tp": counts.tp_a}
+    sums = {
+        name: _whole(
+            weigh(ground.comparisons.pair, np.asarray(matrix.sum(axis=1)).ravel(), ground.pairs)
+        )
+        for name, matrix in sides.items()
     }
-    pair = ground.comparisons.pair
-    sums = {name: _whole(weigh(pair, values, ground.pairs)) for name, values in sides.items()}
-    matched = _row_sums(counts.tp_a + counts.tp_b)
-    blocks = [
-        np.column_stack((block[:, 0], *interval(block[:, 1:])))
-        for _, block in pair_blocks(matched, sides["n_a"] + sides["n_b"], ground)
-    ]
-    value, low, high, undefined = np.concatenate(blocks).T if blocks else np.zeros((4, 0))
+    value = reduced.values[0]
     return pd.DataFrame(
         {
             "a": [ground.annotators[code] for code in ground.comparisons.pair_a],
@@ -274,69 +351,54 @@ def _pair_table(counts: Counts, ground: Ground) -> pd.DataFrame:
             "recall": f1_score(sums["tp"], sums["n_a"]),
             "value": value,
             "why": reasons(value, NOTHING_MARKED),
-            "low": np.where(np.isnan(value), np.nan, low),
-            "high": np.where(np.isnan(value), np.nan, high),
-            "undefined": undefined,
+            "low": np.where(np.isnan(value), np.nan, reduced.low),
+            "high": np.where(np.isnan(value), np.nan, reduced.high),
+            "undefined": reduced.undefined,
         }
     )
 
 
-def _annotator_table(matched: Floats, marked: Floats, ground: Ground) -> pd.DataFrame:
+def _annotator_table(reduced: OverPairs, ground: Ground) -> pd.DataFrame:
     """Mean F1 of each annotator with the others, and the headline without each of them."""
-    size, columns = len(ground.annotators), ground.weights.shape[1]
-    total, defined = np.zeros((size + 1, columns)), np.zeros((size + 1, columns))
-    pair = np.arange(ground.pairs)
-    member = sparse.csc_array(
-        (
-            np.ones(3 * len(pair)),
-            (
-                np.concatenate(
-                    (ground.comparisons.pair_a, ground.comparisons.pair_b, np.full(len(pair), size))
-                ),
-                np.tile(pair, 3),
-            ),
-        ),
-        shape=(size + 1, len(pair)),
-    )
-    for first, block in pair_blocks(matched, marked, ground):
-        block[~ground.counted_pairs[first : first + len(block)]] = np.nan
-        there = ~np.isnan(block)
-        part = member[:, first : first + len(block)]
-        total += part @ np.where(there, block, 0)
-        defined += part @ there.astype(np.float64)
-    mean = f1_score(total[:size], defined[:size])
-    without = f1_score(total[size] - total[:size], np.rint(defined[size] - defined[:size]))
-    low, high, undefined = interval(mean[:, 1:])
-    partners = np.bincount(
+    size = len(ground.annotators)
+    value = reduced.with_annotator[:, 0]
+    low, high, undefined = interval(reduced.with_annotator[:, 1:])
+    shared = np.bincount(
         np.concatenate((ground.comparisons.pair_a, ground.comparisons.pair_b)), minlength=size
     )
-    lonely = np.where(partners == 0, NO_SHARED_ITEMS, NOTHING_MARKED)
+    lonely = np.where(shared == 0, NO_SHARED_ITEMS, NOTHING_MARKED)
+    change = reduced.without_annotator - reduced.mean[0]
+    change_low, change_high, _ = interval(change[:, 1:])
     return pd.DataFrame(
         {
             "annotator": list(ground.annotators),
-            "value": mean[:, 0],
-            "why": reasons(mean[:, 0], lonely),
-            "low": np.where(np.isnan(mean[:, 0]), np.nan, low),
-            "high": np.where(np.isnan(mean[:, 0]), np.nan, high),
+            "value": value,
+            "why": reasons(value, lonely),
+            "low": np.where(np.isnan(value), np.nan, low),
+            "high": np.where(np.isnan(value), np.nan, high),
             "undefined": undefined,
-            "n": defined[:size, 0].astype(np.int64),
+            "n": reduced.partners,
             "of": np.full(size, max(size - 1, 0)),
-            "without": without[:, 0],
+            "without": reduced.without_annotator[:, 0],
+            "change": change[:, 0],
+            "change_low": np.where(np.isnan(change[:, 0]), np.nan, change_low),
+            "change_high": np.where(np.isnan(change[:, 0]), np.nan, change_high),
         }
     )
 
 
 def _item_table(matched: Floats, marked: Floats, ground: Ground) -> pd.DataFrame:
-    summed = _by_item(np.column_stack((np.ones(len(marked)), marked == 0, marked, matched)), ground)
-    value = item_means(matched, marked, ground)
+    ones = np.ones(len(marked))
+    columns = _by_item(np.column_stack((ones, marked == 0, marked, matched)), ground)
+    value = item_means(matched[:, np.newaxis], marked[:, np.newaxis], ground)[:, 0]
     return pd.DataFrame(
         {
             "item": list(ground.items),
-            "pairs": _whole(summed[:, 0]),
-            "both_empty": _whole(summed[:, 1]),
-            "marked": _whole(summed[:, 2]),
-            "matched": _whole(summed[:, 3]),
+            "pairs": _whole(columns[:, 0]),
+            "both_empty": _whole(columns[:, 1]),
+            "marked": _whole(columns[:, 2]),
+            "matched": _whole(columns[:, 3]),
             "value": value,
-            "why": reasons(value, np.where(summed[:, 0] == 0, NO_SHARED_ITEMS, NOTHING_MARKED)),
+            "why": reasons(value, np.where(columns[:, 0] == 0, NO_SHARED_ITEMS, NOTHING_MARKED)),
         }
     )

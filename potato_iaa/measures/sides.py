@@ -12,7 +12,7 @@ from potato_iaa.arrays import Flags, Floats
 from potato_iaa.matcher.counts import Counts
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import Estimate, records
-from potato_iaa.measures.f1 import Ground, f1_score, mean_over_pairs
+from potato_iaa.measures.f1 import Ground, f1_score, over_pairs
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,9 @@ def _compare(
     figures = []
     for chosen in (among, against):
         here = replace(ground, chosen_pairs=chosen)
-        mean, values = mean_over_pairs(*sums, here)
-        figures.append((mean, here.why, len(values), int(chosen.sum())))
+        reduced = over_pairs(sums[0][:, np.newaxis], sums[1][:, np.newaxis], here)
+        n = int(np.count_nonzero(~np.isnan(reduced.values[0]) & here.counted_pairs))
+        figures.append((reduced.mean[0], here.why, n, int(chosen.sum())))
     (humans, humans_why, n, of), (side, side_why, side_n, side_of) = figures
     return Comparison(
         humans=estimate(humans, why=humans_why, n=n, of=of),
