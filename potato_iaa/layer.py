@@ -199,15 +199,19 @@ def _labels(declared: tuple[str, ...], column: pd.Series) -> tuple[tuple[str, ..
 
 
 def _extents(span_of_part: Ints, start: Ints, end: Ints, first: Ints) -> Ints:
-    """A code per span that is equal exactly where all parts are equal."""
-    code = np.zeros(len(first), dtype=np.int64)
-    position = np.arange(len(start)) - first[span_of_part]
-    for depth in range(int(position.max(initial=-1)) + 1):
-        here = position == depth
-        offsets = np.full((len(first), 2), -1, dtype=np.int64)
-        offsets[span_of_part[here], 0] = start[here]
-        offsets[span_of_part[here], 1] = end[here]
-        code = pd.factorize(pd.MultiIndex.from_arrays([code, offsets[:, 0], offsets[:, 1]]))[
-            0
-        ].astype(np.int64)
+    """A code per span that is equal exactly where all parts are equal.
+
+    A contiguous span is known by its start and length alone; only the discontinuous ones, which
+    are few, need their parts compared.
+    """
+    last = np.append(first[1:], len(start))[: len(first)] - 1
+    longest = int((end[last] - start[first]).max(initial=0)) + 1
+    code: Ints = start[first] * longest + (end[last] - start[first])
+    beyond = int(code.max(initial=0)) + 1
+    known: dict[tuple[bytes, bytes], int] = {}
+    for span in np.flatnonzero(last > first):
+        parts = slice(first[span], last[span] + 1)
+        code[span] = beyond + known.setdefault(
+            (start[parts].tobytes(), end[parts].tobytes()), len(known)
+        )
     return code

@@ -26,6 +26,7 @@ from potato_iaa.measures.estimate import (
     records,
 )
 from potato_iaa.measures.f1 import F1Figures
+from potato_iaa.measures.gamma import GammaFigures
 from potato_iaa.measures.kappa import PairKappas
 from potato_iaa.measures.matched import Boundaries, MatchedLabels
 from potato_iaa.measures.sides import Side
@@ -180,6 +181,7 @@ class SchemeAgreement:
     token: TokenFigures
     unitizing: UnitizingFigures
     alpha_u: AlphaUFigures | None
+    gamma: GammaFigures | None
     matched_labels: MatchedLabels
     boundaries: Boundaries
     disagreements: pd.DataFrame
@@ -197,6 +199,7 @@ class SchemeAgreement:
             "token": self.token.to_dict(),
             "unitizing": self.unitizing.to_dict()
             | ({"alpha_u": self.alpha_u.to_dict()} if self.alpha_u else {}),
+            **({"gamma": self.gamma.to_dict()} if self.gamma else {}),
             "matched_labels": self.matched_labels.to_dict(),
             "boundaries": self.boundaries.to_dict(),
             "disagreements": {
@@ -224,6 +227,7 @@ class Agreement:
     source: Source
     ledger: Ledger
     items: pd.DataFrame = field(repr=False)
+    spans: pd.DataFrame = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """``schemes`` of report.json: plain values, undefined ones as ``None`` with ``why``."""

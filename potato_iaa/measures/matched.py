@@ -100,15 +100,17 @@ def _confusion(layer: Layer, left: Ints, right: Ints) -> pd.DataFrame:
 
 
 def _confusion_by_pair(layer: Layer, alignment: Alignment, left: Ints, right: Ints) -> pd.DataFrame:
+    size, labels = max(len(layer.annotators), 1), max(len(layer.labels), 1)
     annotator = layer.span_annotator
-    columns = np.column_stack((annotator[alignment.left], annotator[alignment.right], left, right))
-    rows, count = np.unique(columns, axis=0, return_counts=True)
+    pair = annotator[alignment.left] * size + annotator[alignment.right]
+    code, count = np.unique((pair * labels + left) * labels + right, return_counts=True)
+    pair = code // labels**2
     return pd.DataFrame(
         {
-            "a": [layer.annotators[code] for code in rows[:, 0]],
-            "b": [layer.annotators[code] for code in rows[:, 1]],
-            "label_a": [layer.labels[code] for code in rows[:, 2]],
-            "label_b": [layer.labels[code] for code in rows[:, 3]],
+            "a": [layer.annotators[number] for number in pair // size],
+            "b": [layer.annotators[number] for number in pair % size],
+            "label_a": [layer.labels[number] for number in code // labels % labels],
+            "label_b": [layer.labels[number] for number in code % labels],
             "spans": count,
         }
     )

@@ -56,13 +56,14 @@ from potato_iaa.measures.estimate import (
     Estimate,
 )
 from potato_iaa.measures.f1 import BOTH_EMPTY, F1Figures, Ground, f1_figures
+from potato_iaa.measures.gamma import GammaFigures, GammaSettings, gamma_figures
 from potato_iaa.measures.kappa import PairKappas, kappa_figures
 from potato_iaa.measures.matched import boundaries, matched_labels
 from potato_iaa.measures.positions import count_positions
 from potato_iaa.measures.sides import Side, sides
 from potato_iaa.measures.signature import data_hash, signature
+from potato_iaa.measures.tokenizing import UNITS
 from potato_iaa.measures.tokens import (
-    UNITS,
     Coding,
     Coincidences,
     Tokens,
@@ -80,7 +81,7 @@ from potato_iaa.measures.tokens import (
 from potato_iaa.measures.unitizing import unitizing_figures
 
 ALWAYS = (EXACT, OVERLAP)
-ON_REQUEST = ("cohen", "scott", "fleiss", "alpha_u")
+ON_REQUEST = ("cohen", "scott", "fleiss", "alpha_u", "gamma")
 CODINGS = {
     "label": code_label,
     "io_longest": code_io_longest,
@@ -108,7 +109,7 @@ def measure(
 
     ``rules`` are match rules beside exact and overlap, which are always measured. ``bootstrap`` is
     the number of resamples of items (0: no intervals). ``measures`` are coefficients that are made
-    on request: cohen, scott, fleiss, alpha_u. Offsets and lengths are code points. What
+    on request: cohen, scott, fleiss, alpha_u, gamma. Offsets and lengths are code points. What
     has no value is an ``Estimate`` with its reason. Raises UsageError: a rule, scheme, token unit
     or choice that does not exist.
 
@@ -138,6 +139,7 @@ def measure(
         source=corpus.source,
         ledger=corpus.ledger,
         items=corpus.items,
+        spans=corpus.spans,
     )
 
 
@@ -206,6 +208,7 @@ def _measure_scheme(
         token=token,
         unitizing=unitizing_figures(layer, weights),
         alpha_u=alpha_u_figures(layer, weights) if "alpha_u" in settings.measures else None,
+        gamma=_gamma(layer, settings, weights, tell) if "gamma" in settings.measures else None,
         matched_labels=matched_labels(layer, comparisons, alignment, weights),
         boundaries=boundaries(layer, tokens, alignment),
         disagreements=disagreement_table(layer, comparisons, disagreements),
@@ -214,6 +217,10 @@ def _measure_scheme(
         drift=drift(layer, counts["exact_typed"], ground),
         sides=_sides(corpus, layer, settings, tell),
     )
+
+
+def _gamma(layer: Layer, settings: Settings, weights: Floats, tell: Progress) -> GammaFigures:
+    return gamma_figures(layer, weights, settings=GammaSettings(seed=settings.seed), progress=tell)
 
 
 def _ground(layer: Layer, settings: Settings) -> Ground:

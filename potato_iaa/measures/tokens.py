@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import regex
 import scipy.sparse as sparse
 
 from potato_iaa.arrays import Flags, Floats, Ints, distinct, expand, group_starts, weigh
-from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer
+from potato_iaa.measures.tokenizing import tokenize_all
 
 OUTSIDE = "O"
-# A word keeps its combining marks, and the invisible joiners and soft hyphens between its letters;
-# a Han character is a word of its own. What is neither blank nor invisible is a mark of
-# punctuation or a symbol: one token per grapheme, so that an emoji is one token.
-_WORD = (
-    r"\p{Han}\p{M}*"
-    r"|[[\p{L}\p{M}\p{N}\p{Pc}]--[\p{Han}]]+"
-    r"(?:[\u00AD\u200C\u200D\u2060]+[[\p{L}\p{M}\p{N}\p{Pc}]--[\p{Han}]]+)*"
-    r"|(?![\s\p{Cf}\p{Cc}])\X"
-)
-PATTERNS = {
-    "word": _WORD,
-    "whitespace": r"\S+",
-    "character": r"(?s:.)",
-    "regex": r"\w+|[^\w\s]",
-}
-UNITS = tuple(PATTERNS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,46 +59,14 @@ class Coding:
     value: Ints
 
 
-def tokenize(text: str, unit: str = "word") -> Iterator[tuple[int, int]]:
-    r"""Half-open code-point offsets of the tokens of ``text``.
-
-    ``word``: Unicode words, whose combining marks stay in them; every punctuation mark, symbol and
-    Han character is a token. ``whitespace``: what stands between blanks. ``character``: every code
-    point. ``regex``: Python's ``\w+|[^\w\s]``. Raises UsageError for another unit.
-
-    >>> text = "Ada's café, 東京"
-    >>> [text[start:end] for start, end in tokenize(text)]
-    ['Ada', "'", 's', 'café', ',', '東', '京']
-    """
-    for found in _finder(unit)(text):
-        yield found.span()
-
-
-def _finder(unit: str) -> Callable[[str], Iterator[Any]]:
-    if unit not in PATTERNS:
-        raise UsageError(f"no token unit {unit!r}: there are {', '.join(UNITS)}.")
-    if unit == "word":
-        return regex.compile(PATTERNS[unit], regex.V1).finditer
-    return re.compile(PATTERNS[unit]).finditer
-
-
 def make_tokens(layer: Layer, unit: str = "word") -> Tokens:
     """The tokens of the layer's units, and the spans that share a character with them.
 
     Units without text have no tokens. Raises UsageError for an unknown ``unit``.
     """
-    find = _finder(unit)
-    bounds: list[tuple[int, int]] = []
-    counts = np.zeros(len(layer.unit_text), dtype=np.int64)
-    for position, text in enumerate(layer.unit_text):
-        if text is not None:
-            before = len(bounds)
-            bounds.extend(found.span() for found in find(text))
-            counts[position] = len(bounds) - before
-    token_unit, _ = expand(counts)
-    offsets = np.array(bounds, dtype=np.int64).reshape(-1, 2) + layer.unit_base[token_unit, None]
-    start, end = offsets[:, 0], offsets[:, 1]
-    return _marked(layer, start, end, token_unit, np.ones_like(start))
+    start, end = tokenize_all(layer.unit_text, layer.unit_base, layer.unit_length, unit)
+    token_unit = np.searchsorted(layer.unit_base, start, side="right") - 1
+    return _marked(layer, start, end, token_unit.astype(np.int64), np.ones_like(start))
 
 
 def make_segments(layer: Layer) -> Tokens:

@@ -1,0 +1,349 @@
+"""The command line: parse, call, print. Everything else is imported when a command needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from potato_iaa.errors import PotatoIAAError
+from potato_iaa.version import __version__
+
+if TYPE_CHECKING:
+    from potato_iaa.corpus import Corpus
+
+Tell = Callable[[str], None]
+
+INPUT_FAULT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="potato-iaa",
+    help="How far do the annotators of a Potato project agree on the spans?",
+    add_completion=False,
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Project = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROJECT", help="Potato's YAML configuration, or a folder with exactly one."
+    ),
+]
+Schemes = Annotated[
+    list[str] | None,
+    typer.Option("--scheme", metavar="NAME", help="A span scheme; repeatable. Default: all."),
+]
+Passes = Annotated[
+    str,
+    typer.Option(
+        "--passes",
+        metavar="seen|assigned|marked",
+        help="Which items count as passed through by an annotator who marked nothing on them.",
+    ),
+]
+SkipBroken = Annotated[
+    bool,
+    typer.Option("--skip-broken", help="Go on without annotators whose files cannot be read."),
+]
+WithText = Annotated[
+    bool, typer.Option("--text", help="Show covered text; it may hold personal data.")
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"potato-iaa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """How far do the annotators of a Potato project agree on the spans?"""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def report(
+    project: Project,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder for the report, replaced as a whole. Default: iaa_report.",
+        ),
+    ] = None,
+    scheme: Schemes = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule",
+            metavar="RULE",
+            help="A match rule beside exact and overlap; repeatable: overlap(iou>=T), "
+            "overlap(dice>=T), overlap(containment>=T), terms.",
+        ),
+    ] = None,
+    passes: Passes = "seen",
+    token_unit: Annotated[
+        str,
+        typer.Option(
+            "--token-unit",
+            metavar="word|whitespace|character|regex",
+            help="What token alpha counts.",
+        ),
+    ] = "word",
+    both_empty: Annotated[
+        str,
+        typer.Option(
+            "--both-empty",
+            metavar="skip|agree",
+            help="In means over items, leave out items that both left empty, or count them as 1.",
+        ),
+    ] = "skip",
+    min_shared_items: Annotated[
+        int,
+        typer.Option(
+            "--min-shared-items",
+            metavar="N",
+            help="Leave pairs that share fewer items out of the mean over pairs.",
+        ),
+    ] = 1,
+    measure_too: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            help="A coefficient made on request; repeatable: cohen, scott, fleiss, alpha_u.",
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        int,
+        typer.Option("--bootstrap", metavar="N", help="Resamples for intervals; 0 for none."),
+    ] = 1000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the bootstrap.")] = 0,
+    text: WithText = False,
+    skip_broken: SkipBroken = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print report.json and nothing else; write files only with --out."
+        ),
+    ] = False,
+    files: Annotated[bool, typer.Option("--files/--no-files", help="Write the files.")] = True,
+) -> None:
+    """Measure a project and write its report."""
+    from potato_iaa.measures.measuring import measure
+    from potato_iaa.reporter.files import check_out, write_report
+    from potato_iaa.reporter.grounds import check_grounds
+
+    target = out or (None if json else Path("iaa_report"))
+    if not files:
+        target = None
+    if target is not None:
+        check_out(target)
+    with _progress() as tell:
+        agreement = measure(
+            _read(project, passes, scheme, skip_broken, tell),
+            rules=rule or (),
+            token_unit=token_unit,
+            both_empty=both_empty,
+            min_shared_items=min_shared_items,
+            bootstrap=bootstrap,
+            seed=seed,
+            measures=measure_too or (),
+            progress=tell,
+        )
+        check_grounds(agreement)
+        tell("writing")
+        written = write_report(agreement, target, text=text) if target is not None else ()
+    if json:
+        from potato_iaa.reporter.document import document_bytes, report_document
+
+        _write(document_bytes(report_document(agreement, text=text)))
+        return
+    from potato_iaa.reporter.terminal import page_of, terminal_report
+
+    page = page_of(sys.stdout)
+    _print(terminal_report(agreement, page))
+    if target is not None:
+        names = [path.name for path in written if path.suffix != ".csv"]
+        tables = len(written) - len(names)
+        told = f"Written to {target}: {', '.join(names)}, {tables} tables"
+        _print(f"\n{page.safe(told)}\n")
+
+
+@app.command()
+def spans(
+    project: Project,
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="FILE", help="The table to write, .csv or .jsonl."),
+    ] = Path("spans.csv"),
+    scheme: Schemes = None,
+    passes: Passes = "seen",
+    skip_broken: SkipBroken = False,
+) -> None:
+    """Write the clean table of spans.
+
+    Offsets are code points into the text that the annotator saw, which is shown as they cut it.
+    In .csv, a string that a spreadsheet would run as a formula gets a leading '; .jsonl is exact.
+    """
+    from potato_iaa.reporter.span_table import check_spans_out, write_spans
+
+    check_spans_out(out)
+    with _progress() as tell:
+        rows = write_spans(_read(project, passes, scheme, skip_broken, tell), out)
+    _print(_safe(f"Written to {out}: {rows:,} rows") + "\n")
+
+
+@app.command()
+def inspect(
+    project: Project,
+    passes: Passes = "seen",
+    text: WithText = False,
+    skip_broken: SkipBroken = False,
+) -> None:
+    """Show what lies on disk and what is read of it."""
+    with _progress() as tell:
+        corpus = _read(project, passes, None, skip_broken, tell)
+    from potato_iaa.reporter.inspection import inspection
+    from potato_iaa.reporter.terminal import page_of
+
+    _print(inspection(corpus, page_of(sys.stdout), text=text))
+
+
+@app.command()
+def chance(
+    share: Annotated[
+        list[float],
+        typer.Option("--share", metavar="SHARE", help="The share of one class; repeatable."),
+    ],
+    observed: Annotated[
+        float | None,
+        typer.Option("--observed", metavar="A", help="The observed agreement, from 0 to 1."),
+    ] = None,
+    independent: Annotated[
+        bool, typer.Option("--independent", help="Raters who agree by chance alone.")
+    ] = False,
+) -> None:
+    """Weigh an observed agreement by class shares."""
+    from potato_iaa.errors import UsageError
+    from potato_iaa.measures.chance import AnnotatorAgreementScenario
+
+    if observed is None and not independent:
+        raise UsageError("observed agreement is missing: give --observed, or --independent.")
+    try:
+        scenario = AnnotatorAgreementScenario(
+            class_shares=share, observed_agreement=observed, independent_raters=independent
+        )
+        kappa = scenario.kappa
+    except ValueError as fault:
+        raise UsageError(str(fault)) from fault
+    _print(
+        f"agreement         {scenario.agreement:.4g}\n"
+        f"chance agreement  {scenario.chance_agreement:.4g}\n"
+        f"kappa             {kappa:.4g}\n"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0, or 2 with one sentence on stderr for input and usage."""
+    sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, prog_name="potato-iaa", standalone_mode=False)
+    except PotatoIAAError as fault:
+        return _fail(str(fault))
+    except typer.TyperException as fault:
+        return _fail(f"{fault.format_message().rstrip('.')}: see --help.")
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        _fail("interrupted.")
+    return int(code or 0)
+
+
+def _fail(sentence: str) -> int:
+    from potato_iaa.reporter.safe_text import encodable, visible
+
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(encodable(f"potato-iaa: {visible(sentence)}", encoding) + "\n")
+    return INPUT_FAULT
+
+
+def _read(
+    project: str, passes: str, schemes: list[str] | None, skip_broken: bool, tell: Tell
+) -> Corpus:
+    from potato_iaa.loaders import read_project
+
+    return read_project(
+        project,
+        passes=passes,
+        schemes=schemes,
+        skip_broken=skip_broken,
+        progress=lambda stage, done, of: tell(f"{stage}: {done:,} of {of:,}"),
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Tell]:
+    """What is being done, on stderr; silent where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    spinner = "dots" if console.encoding.startswith("utf") else "line"
+    with console.status(Text("reading"), spinner=spinner) as status:
+        yield lambda stage: status.update(Text(_safe(stage)))
+
+
+def _safe(line: str) -> str:
+    from potato_iaa.reporter.terminal import page_of
+
+    return page_of(sys.stdout).safe(line)
+
+
+def _print(text: str) -> None:
+    with _while_read():
+        sys.stdout.write(text)
+
+
+def _write(content: bytes) -> None:
+    """Bytes as they are, whatever the encoding of the terminal."""
+    with _while_read():
+        sys.stdout.buffer.write(content)
+
+
+@contextmanager
+def _while_read() -> Iterator[None]:
+    """Ends quietly where whoever reads our output has had enough (``| head``)."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError as fault:
+        # Python flushes again at shutdown, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit from fault

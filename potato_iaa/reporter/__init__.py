@@ -1,0 +1,1 @@
+"""The reporter: shows an Agreement in the terminal and in files, and computes nothing."""

@@ -1,0 +1,192 @@
+"""The methods paragraph of a report: this run's choices, in words that a paper can take over."""
+
+from __future__ import annotations
+
+from potato_iaa.measures.agreement import Agreement, SchemeAgreement
+from potato_iaa.measures.signature import SPECIFICATION
+from potato_iaa.reporter.headline import headline
+from potato_iaa.reporter.ledger_tables import MEANING
+from potato_iaa.reporter.rounding import counted, interval_text, rounded, value_text
+from potato_iaa.version import __version__
+
+ALWAYS = ("hripcsak", "krippendorff_2011", "krippendorff_2016")
+CITATIONS = {
+    "castro": (
+        "Castro, S. (2017). Fast Krippendorff: Fast computation of Krippendorff's alpha agreement "
+        "measure. https://github.com/pln-fing-udelar/fast-krippendorff"
+    ),
+    "cohen": (
+        "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and "
+        "Psychological Measurement, 20(1), 37-46. https://doi.org/10.1177/001316446002000104"
+    ),
+    "efron": (
+        "Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap. Chapman & Hall. "
+        "https://doi.org/10.1201/9780429246593"
+    ),
+    "fleiss": (
+        "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological "
+        "Bulletin, 76(5), 378-382. https://doi.org/10.1037/h0031619"
+    ),
+    "hripcsak": (
+        "Hripcsak, G., & Rothschild, A. S. (2005). Agreement, the F-measure, and reliability in "
+        "information retrieval. Journal of the American Medical Informatics Association, 12(3), "
+        "296-298. https://doi.org/10.1197/jamia.M1733"
+    ),
+    "alpha_u": (
+        "Krippendorff, K. (1995). On the reliability of unitizing continuous data. Sociological "
+        "Methodology, 25, 47-76. https://doi.org/10.2307/271061"
+    ),
+    "krippendorff_2011": (
+        "Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of "
+        "Pennsylvania, Annenberg School for Communication."
+    ),
+    "krippendorff_2016": (
+        "Krippendorff, K., Mathet, Y., Bouvry, S., & Widlöcher, A. (2016). On the reliability of "
+        "unitizing textual continua: Further developments. Quality & Quantity, 50(6), 2347-2364. "
+        "https://doi.org/10.1007/s11135-015-0266-1"
+    ),
+    "pei": (
+        "Pei, J., Ananthasubramaniam, A., Wang, X., Zhou, N., Dedeloudis, A., Sargent, J., & "
+        "Jurgens, D. (2022). POTATO: The portable text annotation tool. Proceedings of EMNLP 2022: "
+        "System Demonstrations, 327-337. https://doi.org/10.18653/v1/2022.emnlp-demos.33"
+    ),
+    "scott": (
+        "Scott, W. A. (1955). Reliability of content analysis: The case of nominal scale coding. "
+        "Public Opinion Quarterly, 19(3), 321-325. https://doi.org/10.1086/266577"
+    ),
+}
+UNITS = {
+    "word": "words, a punctuation mark or Han character being a word of its own",
+    "whitespace": "stretches between blanks",
+    "character": "code points",
+    "regex": r"matches of the pattern \w+|[^\w\s]",
+}
+
+
+def methods(agreement: Agreement, scheme: SchemeAgreement) -> tuple[str, ...]:
+    """The paragraphs for one scheme: what was compared, and how the figures were computed."""
+    return (
+        _material(agreement, scheme),
+        _f1(agreement, scheme),
+        _tokens(agreement, scheme),
+        _units(agreement, scheme),
+    )
+
+
+def citations(agreement: Agreement) -> tuple[str, ...]:
+    """The works behind the figures of this report, in the order of their authors."""
+    named = {*ALWAYS, *agreement.settings.measures}
+    if agreement.settings.bootstrap:
+        named.add("efron")
+    if any(scheme.token.audit for scheme in agreement.schemes.values()):
+        named.add("castro")
+    if agreement.source.kind != "tables":
+        named.add("pei")
+    return tuple(work for key, work in CITATIONS.items() if key in named)
+
+
+def _material(agreement: Agreement, scheme: SchemeAgreement) -> str:
+    corpus, source = scheme.corpus, agreement.source
+    tool = "" if source.kind == "tables" else " in Potato (Pei et al. 2022)"
+    passes = MEANING.get(source.passes)
+    policy = f" (policy “{source.passes}”: {passes})" if passes else ""
+    return (
+        f"{counted(len(corpus.annotators), 'annotator')} marked spans of the scheme "
+        f"“{scheme.scheme}” ({counted(len(corpus.labels), 'label')}: {', '.join(corpus.labels)}) "
+        f"in {counted(corpus.items, 'item')}{tool}, in {counted(corpus.passes, 'pass', 'passes')} "
+        f"of one annotator through one text{policy} with {counted(corpus.spans, 'span')}; "
+        f"{counted(corpus.items_shared, 'item')} had passes by two or more annotators. "
+        f"{counted(corpus.empty_passes, 'pass', 'passes')} in which nothing was marked were kept "
+        "as such: they are judgements, not missing data."
+    )
+
+
+def _f1(agreement: Agreement, scheme: SchemeAgreement) -> str:
+    settings, figure = agreement.settings, headline(scheme)
+    averages = scheme.f1["exact_typed"].averages
+    least = (
+        f" that share at least {settings.min_shared_items} items"
+        if settings.min_shared_items > 1
+        else ""
+    )
+    empty = (
+        " In means over items, an item that both left empty counts as 1."
+        if settings.both_empty == "agree"
+        else ""
+    )
+    result = (
+        f"F1 is undefined ({figure.why})."
+        if figure.value is None
+        else f"F1 is {value_text(figure)}{_bracketed(interval_text(figure), settings.bootstrap)} "
+        f"(population SD over pairs {rounded(averages.sd)}, {figure.n} of "
+        f"{counted(figure.of, 'pair')}); counts pooled over all pairs give "
+        f"{value_text(averages.pooled)}."
+    )
+    return (
+        "Agreement on spans is the pairwise F1 of Hripcsak & Rothschild (2005): for two "
+        "annotators and the items that both passed through, 2·TP/(n_a + n_b), where TP is the "
+        "size of a maximum one-to-one matching of their spans. Spans match if they have the same "
+        "offsets and the same label (exact, typed). We report the unweighted mean over pairs of "
+        f"annotators{least}. {result}{empty}{_bootstrap(settings.bootstrap, settings.seed)}"
+    )
+
+
+def _bracketed(interval: str, resamples: int) -> str:
+    return f", 95 % interval {interval}" if interval and resamples else ""
+
+
+def _bootstrap(resamples: int, seed: int) -> str:
+    if not resamples:
+        return ""
+    return (
+        " Intervals are percentile intervals of a bootstrap over items (Efron & Tibshirani 1993; "
+        f"{resamples:,} resamples, seed {seed})."
+    )
+
+
+def _tokens(agreement: Agreement, scheme: SchemeAgreement) -> str:
+    token = scheme.token
+    if token.alpha.value is None:
+        result = f"It is undefined ({token.alpha.why})."
+    else:
+        result = (
+            f"It is {value_text(token.alpha)}"
+            f"{_bracketed(interval_text(token.alpha), agreement.settings.bootstrap)}, with "
+            f"{value_text(token.observed_agreement)} observed and "
+            f"{value_text(token.chance_agreement)} chance agreement; over the tokens that at "
+            f"least one annotator marked it is {value_text(token.alpha_marked)}."
+        )
+    audit = (
+        f" It was recomputed with the krippendorff package {token.audit.version} (Castro 2017) on "
+        f"{token.audit.items:,} of {counted(token.audit.of, 'shared item')}."
+        if token.audit
+        else ""
+    )
+    return (
+        f"Token-level agreement is Krippendorff's alpha, nominal (Krippendorff 2011), over "
+        f"{token.tokens:,} tokens ({UNITS[token.unit]}); the value of a token is the set of labels "
+        f"on it, O if none. {result}{audit}"
+    )
+
+
+def _units(agreement: Agreement, scheme: SchemeAgreement) -> str:
+    flattened = scheme.unitizing.flattened
+    figure = (flattened or scheme.unitizing).u_alpha
+    how = (
+        f" As units of one annotator overlap in "
+        f"{counted(scheme.unitizing.overlapping_passes, 'pass', 'passes')}, for which it is not "
+        "defined, each code point was given to the longest span on it first."
+        if flattened
+        else ""
+    )
+    result = (
+        f"is undefined ({figure.why})"
+        if figure.value is None
+        else f"is {value_text(figure)}"
+        f"{_bracketed(interval_text(figure), agreement.settings.bootstrap)}"
+    )
+    return (
+        "The unitizing alpha of Krippendorff, Mathet, Bouvry & Widlöcher (2016), over units and "
+        f"gaps in code points, {result}.{how} All figures were computed with potato_iaa "
+        f"{__version__} under version {SPECIFICATION} of its definitions."
+    )

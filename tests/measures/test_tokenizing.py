@@ -1,0 +1,74 @@
+"""Tokens of each unit: right offsets by hand, and arrays against the definition text by text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from potato_iaa.errors import UsageError
+from potato_iaa.measures.tokenizing import UNITS, tokenize, tokenize_all
+
+# Characters whose part in a token depends on their neighbours, with plain ones between them.
+TROUBLE = (
+    "a1_ Z.,!\t\n\r\0\u00a0\u00ad\u200b\u200c\u200d\u2028\u2060\ufeff\u0301\u0308\u20e3\ufe0f"
+    "中東々\U00020bb7カひ한ᄀᆨกำ่नि्क्षةَ\u0600\U0001f525\U0001f3fd\U0001f468\U0001f1eb\U0001f1f7"
+    "\U000e0067\ud800①½#"
+)
+
+
+def pieces(text: str, unit: str) -> list[str]:
+    return [text[start:end] for start, end in tokenize(text, unit)]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("Ada's café, 3.5%", ["Ada", "'", "s", "café", ",", "3", ".", "5", "%"]),
+        ("cafe\u0301 no", ["cafe\u0301", "no"]),
+        ("नरेंद्र मोदी ने", ["नरेंद्र", "मोदी", "ने"]),
+        ("مُحَمَّد علي", ["مُحَمَّد", "علي"]),
+        ("กำแพง", ["กำแพง"]),
+        ("習近平在", ["習", "近", "平", "在"]),
+        ("soft\u00adhyphen می\u200cخواهم", ["soft\u00adhyphen", "می\u200cخواهم"]),
+        ("a\u200bb", ["a", "b"]),
+        ("👨‍👩‍👧 👍🏽🇫🇷!", ["👨‍👩‍👧", "👍🏽", "🇫🇷", "!"]),
+        (" \u0301a", ["\u0301a"]),
+        ("", []),
+    ],
+)
+def test_words_keep_their_marks_and_symbols_stand_alone(text: str, right: list[str]) -> None:
+    assert pieces(text, "word") == right
+
+
+@pytest.mark.parametrize(
+    ("unit", "right"),
+    [
+        ("whitespace", ["a-b,", "c"]),
+        ("character", ["a", "-", "b", ",", " ", "c"]),
+        ("regex", ["a", "-", "b", ",", "c"]),
+    ],
+)
+def test_other_units_are_what_their_patterns_say(unit: str, right: list[str]) -> None:
+    assert pieces("a-b, c", unit) == right
+
+
+def test_an_unknown_unit_is_refused_with_the_units_there_are() -> None:
+    with pytest.raises(UsageError, match="word, whitespace, character, regex"):
+        list(tokenize("a", "syllable"))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@given(texts=st.lists(st.none() | st.text(st.sampled_from(TROUBLE), max_size=12), max_size=5))
+def test_all_texts_at_once_give_the_tokens_of_each(unit: str, texts: list[str | None]) -> None:
+    length = np.array([3 if text is None else len(text) for text in texts], dtype=np.int64)
+    base = np.cumsum(length + 1) - length - 1
+    start, end = tokenize_all(texts, base, length, unit)
+    right = [
+        (first + int(base[place]), last + int(base[place]))
+        for place, text in enumerate(texts)
+        if text is not None
+        for first, last in tokenize(text, unit)
+    ]
+    assert list(zip(start.tolist(), end.tolist(), strict=True)) == right

@@ -1,0 +1,73 @@
+"""report.md: it says the same as the terminal, and data cannot become markup in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from potato_iaa import measure
+from potato_iaa.reporter.markdown import markdown_report
+from potato_iaa.reporter.safe_text import markdown_safe
+from tests.corpora import corpus_of
+from tests.golden.projects import PROJECTS, agreement_of
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    '"><script>alert(1)</script>',
+    "a|b",
+    "[text](javascript:alert(1))",
+    "[1](javascript:alert(1))",
+    "![x](http://example.org/x.png)",
+    "*bold* __bold__ `code` ~~gone~~",
+    "# heading",
+    "- item",
+    "1. item",
+    "back\\slash",
+    "two\nlines",
+    "&lt;",
+)
+
+
+def html(markdown: str) -> str:
+    return MarkdownIt("gfm-like", {"linkify": False}).render(markdown)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_data_stays_text(name: str) -> None:
+    cell = html(f"| a |\n| --- |\n| {markdown_safe(name)} |\n")
+    item = html(f"- {markdown_safe(name)}\n")
+    shown = name.replace("\n", "\\n")
+    for rendered in (cell, item):
+        tags = set(re.findall(r"<(\w+)", rendered))
+        assert tags <= {"table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+        text = re.sub(r"<[^>]+>", "", rendered)
+        for escaped, plain in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+            text = text.replace(escaped, plain)
+        assert shown in text
+
+
+def test_names_from_the_data_break_no_table() -> None:
+    marks = {"d|1": {"a|b": [(0, 3, "x|y")], "<b>": [(0, 3, "x|y")], "c": []}}
+    report = markdown_report(measure(corpus_of(marks), bootstrap=0))
+    rendered = html(report)
+    assert "<b>" not in rendered
+    for table in re.findall(r"<table>.*?</table>", rendered, re.DOTALL):
+        rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+        assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_the_methods_name_this_runs_choices(project: str) -> None:
+    report = markdown_report(agreement_of(project))
+    for words in (
+        "Hripcsak &amp; Rothschild (2005)",
+        "Krippendorff 2011",
+        "1,000 resamples, seed 0",
+        "policy “seen”",
+        "unweighted mean over pairs",
+        "10.1197/jamia.M1733",
+    ):
+        assert words in report
+    assert agreement_of(project).signature in report
