@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from potato_iaa.arrays import Floats, ratio
-from potato_iaa.measures.tokens import Coincidences
+from potato_iaa.measures.bootstrap import weighted_sums
+from potato_iaa.measures.tokens import Coincidences, LabelCoincidences
 
 
 def nominal_alpha(disagreement: Floats, values: Floats) -> Floats:
@@ -40,4 +43,12 @@ def chance_agreement(values: Floats) -> Floats:
 
 def weighted(coincidences: Coincidences, weights: Floats) -> tuple[Floats, Floats]:
     """Disagreement (columns,) and values (values, columns) under weights (items, columns)."""
-    return coincidences.disagreement @ weights, coincidences.values.T @ weights
+    return coincidences.disagreement @ weights, weighted_sums(coincidences.values.T, weights)
+
+
+def label_alphas(coincidences: LabelCoincidences, weights: Floats) -> Floats:
+    """The nominal alpha of every label's own layer, (labels, columns)."""
+    disagreement = coincidences.disagreement.T @ weights
+    marked = coincidences.marked.T @ weights
+    outside = coincidences.read @ weights - marked
+    return nominal_alpha(disagreement, np.stack((outside, marked)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.sparse as sparse
 
 from potato_iaa.arrays import Floats, expand
 from potato_iaa.measures.estimate import Estimate
 
 CONFIDENCE = 0.95
+FULL = 8
 
 
 def item_weights(items: int, *, of: int, resamples: int, seed: int) -> Floats:
@@ -35,6 +37,17 @@ def item_weights(items: int, *, of: int, resamples: int, seed: int) -> Floats:
     counted = np.bincount(drawn, minlength=items * resamples)
     weights[:, 1:] = counted.reshape(resamples, items).T
     return weights
+
+
+def weighted_sums(
+    sums: sparse.coo_array | sparse.csr_array | sparse.csc_array, weights: Floats
+) -> Floats:
+    """``sums`` (figures, items) times ``weights`` (items, columns), float64.
+
+    A table that is not nearly empty is multiplied as a full one, which is much faster.
+    """
+    full = sums.nnz * FULL > sums.shape[0] * sums.shape[1]
+    return np.asarray((sums.toarray() if full else sums.tocsr()) @ weights)
 
 
 def interval(replicates: Floats) -> tuple[Floats, Floats, Floats]:

@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 
 from potato_iaa.arrays import Flags, Floats, Ints, Numbers, ratio, weigh
 from potato_iaa.matcher.counts import Comparisons, Counts
-from potato_iaa.measures.bootstrap import estimate, interval
+from potato_iaa.measures.bootstrap import estimate, interval, weighted_sums
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
     NOTHING_MARKED,
@@ -25,9 +25,8 @@ from potato_iaa.measures.estimate import (
     records,
 )
 
-# Numbers held at once for a block of pairs, and how full a table must be to be multiplied as such.
+# Numbers held at once for a block of pairs.
 BLOCK = 4_000_000
-FULL = 8
 BOTH_EMPTY = ("skip", "agree")
 
 
@@ -256,10 +255,7 @@ def _pair_sums(values: Floats, ground: Ground, first: int, stop: int) -> Floats:
         np.tile(ground.comparisons.item[row], columns),
     )
     sums = sparse.coo_array((values[row].T.ravel(), place), shape=(columns * pairs, items))
-    # Pairs that share most items make a full table, and full tables multiply much faster.
-    full = len(row) * FULL > pairs * items
-    product = (sums.toarray() if full else sums.tocsr()) @ ground.weights
-    return np.asarray(product).reshape(columns, pairs, -1)
+    return weighted_sums(sums, ground.weights).reshape(columns, pairs, -1)
 
 
 def _membership(ground: Ground) -> sparse.csc_array:

@@ -38,7 +38,13 @@ from potato_iaa.measures.agreement import (
     Settings,
     TokenFigures,
 )
-from potato_iaa.measures.alpha import chance_agreement, nominal_alpha, observed_agreement, weighted
+from potato_iaa.measures.alpha import (
+    chance_agreement,
+    label_alphas,
+    nominal_alpha,
+    observed_agreement,
+    weighted,
+)
 from potato_iaa.measures.alpha_u import alpha_u_figures
 from potato_iaa.measures.audit import audit_alpha
 from potato_iaa.measures.bootstrap import estimate, item_weights
@@ -71,8 +77,8 @@ from potato_iaa.measures.tokens import (
     code_bio,
     code_io_longest,
     code_label,
-    code_one_label,
     coincide,
+    coincide_labels,
     coincide_marked,
     make_segments,
     make_tokens,
@@ -389,8 +395,12 @@ def _token_figures(
         alpha_binary=alpha(met["binary"]),
         alpha_marked=alpha(coincide_marked(layer, tokens, coding)),
         labels={
-            label: alpha(coincide(layer, tokens, code_one_label(layer, tokens, code)))
-            for code, label in enumerate(layer.labels)
+            label: figure(values)
+            for label, values in zip(
+                layer.labels,
+                label_alphas(coincide_labels(layer, tokens), ground.weights),
+                strict=True,
+            )
         },
         observed_agreement=figure(observed),
         chance_agreement=figure(chance),

@@ -47,6 +47,18 @@ class Coincidences:
 
 
 @dataclass(frozen=True, eq=False)
+class LabelCoincidences:
+    """Binary coincidences of every label's own layer, per item: on a token or not.
+
+    ``disagreement``, ``marked``: float64 (items, labels); ``read``: float64 (items,), all values.
+    """
+
+    disagreement: Floats
+    marked: Floats
+    read: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Coding:
     """The value of every marked token and pass; all other tokens of a pass are ``O``.
 
@@ -142,13 +154,6 @@ def code_binary(layer: Layer, tokens: Tokens) -> Coding:
     return Coding((OUTSIDE, "marked"), token, pass_, np.ones_like(token))
 
 
-def code_one_label(layer: Layer, tokens: Tokens, label: int) -> Coding:
-    """Touched by a span of one label or not."""
-    of_label = layer.span_label[tokens.mark_span] == label
-    token, pass_ = distinct(tokens.mark_token[of_label], tokens.mark_pass[of_label])
-    return Coding((OUTSIDE, layer.labels[label]), token, pass_, np.ones_like(token))
-
-
 def owned(layer: Layer, tokens: Tokens) -> tuple[Ints, Ints, Ints]:
     """Per marked token and pass the span that owns it: token, pass, span, each (marked,)."""
     by_name = np.argsort(np.argsort(np.array(layer.labels, dtype=object)))
@@ -223,6 +228,32 @@ def _coincide(layer: Layer, tokens: Tokens, coding: Coding, counted: Flags) -> C
         (np.concatenate((outside, weight)), place), shape=(len(layer.items), len(coding.names))
     )
     return Coincidences(coding.names, disagreement, sparse.csr_array(values))
+
+
+def coincide_labels(layer: Layer, tokens: Tokens) -> LabelCoincidences:
+    """Coincidences of each label alone: a token bears it or not, whatever else it bears."""
+    m = readers(layer)
+    labels = len(layer.labels)
+    size = weigh(tokens.unit, tokens.weight, len(m))
+    read = weigh(layer.unit_item, np.where(m >= 2, size * m, 0), len(layer.items))
+    token, label, _ = distinct(
+        tokens.mark_token, layer.span_label[tokens.mark_span], tokens.mark_pass
+    )
+    kept = m[tokens.unit[token]] >= 2
+    token, label = token[kept], label[kept]
+    first = group_starts(token * max(labels, 1) + label)
+    k = np.diff(np.append(first, len(token)))
+    token, label = token[first], label[first]
+    m = m[tokens.unit[token]]
+    place = layer.unit_item[tokens.unit[token]] * labels + label
+    weight, shape = tokens.weight[token], (len(layer.items), labels)
+    # k of m bear the label: 2·k·(m − k) of the m·(m − 1) ordered pairs differ.
+    differing = weight * 2 * k * (m - k) / np.maximum(m - 1, 1)
+    return LabelCoincidences(
+        disagreement=weigh(place, differing, shape[0] * shape[1]).reshape(shape),
+        marked=weigh(place, weight * k, shape[0] * shape[1]).reshape(shape),
+        read=read,
+    )
 
 
 def _agreeing(token: Ints, value: Ints, values: int, readers: Ints) -> tuple[Ints, Ints]:

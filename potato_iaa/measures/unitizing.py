@@ -23,6 +23,7 @@ from potato_iaa.measures.tokens import (
     code_binary,
     code_io_longest,
     coincide,
+    coincide_labels,
     make_segments,
     owned,
     readers,
@@ -136,29 +137,18 @@ def flat_layer(layer: Layer) -> Layer:
     )
 
 
-def one_label_layer(layer: Layer, label: int) -> Layer:
-    """The layer of one label's spans."""
-    kept = layer.span_label == label
-    parts = kept[layer.part_span]
-    return replace(
-        layer,
-        span_pass=layer.span_pass[kept],
-        span_label=layer.span_label[kept],
-        span_start=layer.span_start[kept],
-        span_end=layer.span_end[kept],
-        span_length=layer.span_length[kept],
-        span_extent=layer.span_extent[kept],
-        part_span=(np.cumsum(kept) - 1)[layer.part_span[parts]],
-        part_start=layer.part_start[parts],
-        part_end=layer.part_end[parts],
-    )
+def overlapping_passes(layer: Layer, *, label: int | None = None) -> Ints:
+    """The passes, on units that two or more annotators read, in which units overlap.
 
-
-def overlapping_passes(layer: Layer) -> Ints:
-    """The passes, on units that two or more annotators read, in which units overlap."""
-    owner = layer.span_pass[layer.part_span]
-    order = np.lexsort((layer.part_start, owner))
-    start, end, owner = layer.part_start[order], layer.part_end[order], owner[order]
+    With ``label``, the units of that label alone.
+    """
+    part = np.arange(len(layer.part_span))
+    if label is not None:
+        part = np.flatnonzero(layer.span_label[layer.part_span] == label)
+    owner = layer.span_pass[layer.part_span[part]]
+    order = part[np.argsort(owner, kind="stable")]
+    start, end = layer.part_start[order], layer.part_end[order]
+    owner = layer.span_pass[layer.part_span[order]]
     if not len(start):
         return owner
     # The reach of earlier units is per pass: lift every pass above all offsets of the one before.
@@ -284,17 +274,36 @@ def unitizing_figures(layer: Layer, weights: Floats) -> UnitizingFigures:
     """
     units = unit_layer(layer)
     crossed = len(overlapping_passes(units))
-    flat = flat_layer(layer) if crossed else None
     whole = _family(units, weights, crossed)
     return replace(
         whole,
-        layers={
-            label: _family(alone, weights, len(overlapping_passes(alone))).u_alpha
-            for code, label in enumerate(layer.labels)
-            for alone in [one_label_layer(units, code)]
-        },
-        flattened=_family(flat, weights, 0) if flat is not None else None,
+        layers=_label_layers(units, weights),
+        flattened=_family(flat_layer(layer), weights, 0) if crossed else None,
     )
+
+
+def _label_layers(layer: Layer, weights: Floats) -> dict[str, Estimate]:
+    """uα of each label's units alone, undefined where those overlap within a pass."""
+    sums = coincide_labels(layer, make_segments(layer))
+    labels = len(layer.labels)
+    counted = readers(layer)[layer.span_unit] >= 2
+    squares = weigh(
+        layer.unit_item[layer.span_unit[counted]] * labels + layer.span_label[counted],
+        layer.span_length[counted] ** 2,
+        len(layer.items) * labels,
+    ).reshape(len(layer.items), labels)
+    disagreement, marked = sums.disagreement.T @ weights, sums.marked.T @ weights
+    gaps = sums.read @ weights - marked
+    alphas = u_alpha(disagreement, np.stack((gaps, marked)), squares.T @ weights + gaps)
+    shared = np.unique(layer.unit_item[readers(layer) >= 2])
+    size = {"n": len(shared), "of": len(layer.items)}
+    figures = {}
+    for code, label in enumerate(layer.labels):
+        why = _why(layer, len(shared), len(overlapping_passes(layer, label=code)))
+        known = np.full(weights.shape[1], np.nan) if why else alphas[code]
+        unused = NO_VARIATION if marked[code, 0] else NO_UNIT
+        figures[label] = estimate(known, why=why or unused, **size)
+    return figures
 
 
 def _family(layer: Layer, weights: Floats, crossed: int) -> UnitizingFigures:
@@ -313,22 +322,25 @@ def _family(layer: Layer, weights: Floats, crossed: int) -> UnitizingFigures:
             None,
         )
     sums = intersect(layer)
-    lengths = sums.lengths.T @ weights
-    binary = np.stack((lengths[0], lengths[1:].sum(axis=0)))
-    squares = sums.squares @ weights
-    met, alike, met_squares = (
-        part.T @ weights for part in (sums.met, sums.met_alike, sums.met_squares)
+    labels = len(layer.labels)
+    columns = (sums.disagreement, sums.squares, sums.binary_disagreement)
+    tables = (sums.lengths, sums.met, sums.met_alike, sums.met_squares)
+    product = np.column_stack((*columns, *tables)).T @ weights
+    disagreement, squares, binary_disagreement = product[:3]
+    lengths, met, alike, met_squares = np.split(
+        product[3:], np.cumsum([1 + labels, labels, labels])
     )
+    binary = np.stack((lengths[0], lengths[1:].sum(axis=0)))
     total = met.sum(axis=0)
     few = NO_INTERSECTION if not total[0] else ONE_LABEL
     return UnitizingFigures(
         u_alpha=estimate(
-            u_alpha(sums.disagreement @ weights, lengths, squares),
+            u_alpha(disagreement, lengths, squares),
             why=NO_VARIATION if binary[1, 0] else NO_UNIT,
             **size,
         ),
         binary_u_alpha=estimate(
-            u_alpha(sums.binary_disagreement @ weights, binary, squares),
+            u_alpha(binary_disagreement, binary, squares),
             why=NO_UNIT if not binary[1, 0] else NO_GAP,
             **size,
         ),
