@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -85,17 +86,37 @@ def weigh(place: Ints, weight: Numbers, size: int) -> Floats:
 
 
 def distinct(*columns: Ints) -> tuple[Ints, ...]:
-    """The distinct rows of equally long columns, sorted by the first, then the second, and so on.
+    """The distinct rows of equally long columns of codes, sorted by the first, the second, …
+
+    Rows that fit into one 64-bit number are sorted as such.
 
     >>> distinct(np.array([3, 1, 3]), np.array([0, 2, 0]))
     (array([1, 3]), array([2, 0]))
     """
-    order = np.lexsort(columns[::-1])
-    rows = [column[order] for column in columns]
-    new: Flags = np.ones(len(order), dtype=bool)
-    if len(order):
-        new[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
-    return tuple(row[new] for row in rows)
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if prod(sizes) >= 2**63:
+        rows = np.unique(np.column_stack(columns), axis=0)
+        return tuple(rows.T)
+    key = columns[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        key = key * size + column
+    key = np.sort(key)
+    key = key[group_starts(key)]
+    found = []
+    for size in reversed(sizes[1:]):
+        rest = key // size
+        found.append(key - rest * size)
+        key = rest
+    return (key, *reversed(found))
+
+
+def present(codes: Ints) -> Ints:
+    """The distinct values among small non-negative codes, sorted.
+
+    >>> present(np.array([4, 1, 4]))
+    array([1, 4])
+    """
+    return np.flatnonzero(np.bincount(codes))
 
 
 def row_keys(columns: Sequence[Ints]) -> Ints:

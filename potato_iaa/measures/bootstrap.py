@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Floats, expand
+from potato_iaa.arrays import Floats
 from potato_iaa.measures.estimate import Estimate
 
 CONFIDENCE = 0.95
@@ -32,8 +32,8 @@ def item_weights(items: int, *, of: int, resamples: int, seed: int) -> Floats:
         return weights
     generator = np.random.default_rng(seed)
     size = generator.binomial(of, items / of, size=resamples)
-    resample, _ = expand(size.astype(np.int64))
-    drawn = resample * items + generator.integers(items, size=len(resample))
+    drawn = generator.integers(items, size=int(size.sum()))
+    drawn += np.repeat(items * np.arange(resamples), size)
     counted = np.bincount(drawn, minlength=items * resamples)
     weights[:, 1:] = counted.reshape(resamples, items).T
     return weights

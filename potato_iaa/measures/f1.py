@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Flags, Floats, Ints, Numbers, ratio, weigh
+from potato_iaa.arrays import Flags, Floats, Ints, Numbers, present, ratio, weigh
 from potato_iaa.matcher.counts import Comparisons, Counts
 from potato_iaa.measures.bootstrap import estimate, interval, weighted_sums
 from potato_iaa.measures.estimate import (
@@ -271,7 +271,7 @@ def _averages(
     matched: Floats, marked: Floats, reduced: OverPairs, ground: Ground
 ) -> list[Averages]:
     """The three averages of every column."""
-    shared = len(np.unique(ground.comparisons.item))
+    shared = len(present(ground.comparisons.item))
     pooled = f1_score(*((_by_item(sums, ground).T @ ground.weights) for sums in (matched, marked)))
     by_item = item_means(matched, marked, ground)
     scored = ~np.isnan(by_item)

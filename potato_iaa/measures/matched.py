@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Floats, Ints, ratio, weigh
+from potato_iaa.arrays import Floats, Ints, present, ratio, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.alignment import Alignment
 from potato_iaa.matcher.counts import Comparisons, tally
@@ -74,7 +74,7 @@ def matched_labels(
     defined = ~np.isnan(cohen)
     mean = ratio(np.where(defined, cohen, 0).sum(axis=0), defined.sum(axis=0))
     why = NO_VARIATION if len(left) else NOTHING_MATCHED
-    matches = {"n": len(np.unique(item)), "of": len(layer.items)}
+    matches = {"n": len(present(item)), "of": len(layer.items)}
     pairs = comb(len(layer.annotators), 2)
     return MatchedLabels(
         matches=len(left),

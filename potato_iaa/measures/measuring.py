@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Floats, ratio
+from potato_iaa.arrays import Floats, present, ratio
 from potato_iaa.corpus import Corpus
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
@@ -329,9 +329,9 @@ def _corpus_figures(layer: Layer, ground: Ground) -> CorpusFigures:
     return CorpusFigures(
         items=layer.items_on_offer,
         items_read=len(layer.items),
-        items_shared=len(np.unique(ground.comparisons.item)),
+        items_shared=len(present(ground.comparisons.item)),
         passes=len(layer.pass_unit),
-        empty_passes=len(layer.pass_unit) - len(np.unique(layer.span_pass)),
+        empty_passes=len(layer.pass_unit) - len(present(layer.span_pass)),
         spans=len(layer.span_pass),
         discontinuous_spans=int(
             np.count_nonzero(np.bincount(layer.part_span, minlength=len(layer.span_pass)) > 1)
@@ -349,7 +349,7 @@ def _annotators(layer: Layer) -> pd.DataFrame:
     size = len(layer.annotators)
     spans = np.bincount(layer.span_annotator, minlength=size)
     passes = np.bincount(layer.pass_annotator, minlength=size)
-    used = np.bincount(layer.pass_annotator[np.unique(layer.span_pass)], minlength=size)
+    used = np.bincount(layer.pass_annotator[present(layer.span_pass)], minlength=size)
     covered = np.bincount(layer.span_annotator, weights=layer.span_length, minlength=size)
     return pd.DataFrame(
         {
@@ -365,7 +365,7 @@ def _annotators(layer: Layer) -> pd.DataFrame:
 def _token_figures(
     layer: Layer, tokens: Tokens, ground: Ground, settings: Settings, *, audit: bool
 ) -> TokenFigures:
-    shared = len(np.unique(ground.comparisons.item))
+    shared = len(present(ground.comparisons.item))
     why = ground.why if ground.why in (ONE_ANNOTATOR, NO_SHARED_ITEMS) else NO_VARIATION
     if not len(tokens.start) and any(text is None for text in layer.unit_text):
         why = NO_TEXT
@@ -388,7 +388,7 @@ def _token_figures(
         unit=settings.token_unit,
         tokens=len(tokens.start),
         multi_label_tokens=multi_label_tokens(layer, tokens),
-        spans_without_tokens=len(layer.span_pass) - len(np.unique(tokens.mark_span)),
+        spans_without_tokens=len(layer.span_pass) - len(present(tokens.mark_span)),
         alpha=figure(nominal_alpha(disagreement, values)),
         alpha_io_longest=alpha(met["io_longest"]),
         alpha_bio=alpha(met["bio"]),

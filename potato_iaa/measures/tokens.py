@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Flags, Floats, Ints, distinct, expand, group_starts, weigh
+from potato_iaa.arrays import Flags, Floats, Ints, distinct, expand, group_starts, present, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.measures.tokenizing import tokenize_all
 
@@ -88,7 +88,7 @@ def make_segments(layer: Layer) -> Tokens:
     code point would give, at a cost that depends on the spans alone.
     """
     ends = layer.unit_base + layer.unit_length
-    cuts = np.unique(np.concatenate((layer.part_start, layer.part_end, layer.unit_base, ends)))
+    (cuts,) = distinct(np.concatenate((layer.part_start, layer.part_end, layer.unit_base, ends)))
     unit = np.searchsorted(layer.unit_base, cuts, side="right") - 1
     inside = np.flatnonzero(cuts[1:] <= ends[unit[:-1]])
     start, end = cuts[inside], cuts[inside + 1]
@@ -142,7 +142,9 @@ def code_bio(layer: Layer, tokens: Tokens) -> Coding:
     """``B-`` at the first token that a span owns, ``I-`` at its others; the longest span owns."""
     token, pass_, owner = owned(layer, tokens)
     begins = np.zeros(len(token), dtype=bool)
-    begins[np.unique(owner, return_index=True)[1]] = True
+    first = np.full(len(layer.span_pass), len(owner))
+    np.minimum.at(first, owner, np.arange(len(owner)))
+    begins[first[first < len(owner)]] = True
     names = [f"{prefix}-{label}" for label in layer.labels for prefix in "BI"]
     value = 1 + 2 * layer.span_label[owner] + np.where(begins, 0, 1)
     return Coding((OUTSIDE, *names), token, pass_, value)
@@ -155,22 +157,19 @@ def code_binary(layer: Layer, tokens: Tokens) -> Coding:
 
 
 def owned(layer: Layer, tokens: Tokens) -> tuple[Ints, Ints, Ints]:
-    """Per marked token and pass the span that owns it: token, pass, span, each (marked,)."""
+    """Per marked token and pass the span that owns it: token, pass, span, each (marked,).
+
+    The longest owns (ties: smaller start, then label by name).
+    """
     by_name = np.argsort(np.argsort(np.array(layer.labels, dtype=object)))
-    span = tokens.mark_span
-    order = np.lexsort(
-        (
-            span,
-            by_name[layer.span_label[span]],
-            layer.span_start[span],
-            -layer.span_length[span],
-            tokens.mark_pass,
-            tokens.mark_token,
-        )
-    )
-    key = tokens.mark_token[order] * max(len(layer.pass_unit), 1) + tokens.mark_pass[order]
-    chosen = order[group_starts(key)]
-    return tokens.mark_token[chosen], tokens.mark_pass[chosen], span[chosen]
+    first_to_own = np.lexsort((by_name[layer.span_label], layer.span_start, -layer.span_length))
+    rank = np.empty_like(first_to_own)
+    rank[first_to_own] = np.arange(len(rank))
+    first = group_starts(tokens.mark_token * max(len(layer.pass_unit), 1) + tokens.mark_pass)
+    if not len(first):
+        return first, first, first
+    owner = first_to_own[np.minimum.reduceat(rank[tokens.mark_span], first)]
+    return tokens.mark_token[first], tokens.mark_pass[first], owner
 
 
 def multi_label_tokens(layer: Layer, tokens: Tokens) -> int:
@@ -180,7 +179,7 @@ def multi_label_tokens(layer: Layer, tokens: Tokens) -> int:
     )
     key = token * max(len(layer.pass_unit), 1) + pass_
     again = np.flatnonzero(key[1:] == key[:-1]) + 1
-    return len(np.unique(token[again]))
+    return len(present(token[again]))
 
 
 def readers(layer: Layer) -> Ints:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from potato_iaa.arrays import Floats, Ints, group_stop, ratio, weigh
+from potato_iaa.arrays import Floats, Ints, group_stop, present, ratio, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.edges import Edges, overlap_edges
+from potato_iaa.matcher.nodes import make_nodes
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
@@ -155,7 +156,7 @@ def overlapping_passes(layer: Layer, *, label: int | None = None) -> Ints:
     lift = owner * (int(end.max()) + 1)
     reach = np.maximum.accumulate(end + lift)[:-1]
     crossing = (owner[1:] == owner[:-1]) & (start[1:] + lift[1:] < reach)
-    crossed: Ints = np.unique(owner[1:][crossing])
+    crossed = present(owner[1:][crossing])
     return crossed[readers(layer)[layer.pass_unit[crossed]] >= 2]
 
 
@@ -206,18 +207,20 @@ def _met(layer: Layer, segments: Tokens) -> tuple[Floats, Floats]:
 
 def _met_squares(layer: Layer, edges: Edges) -> Floats:
     """X per item and label: Σ over units g of 1/(m−1) Σ over annotators j of |g ∩ units of j|²."""
-    size = max(len(layer.annotators), 1)
-    annotator = layer.span_annotator
-    span = np.concatenate((edges.left, edges.right))
-    other = np.concatenate((edges.right, edges.left))
-    key = span * size + annotator[other]
-    unique, inverse = np.unique(key, return_inverse=True)
-    shared = weigh(inverse, np.concatenate((edges.overlap, edges.overlap)), len(unique))
-    owner = unique // size
-    m = readers(layer)[layer.span_unit[owner]]
-    place = layer.unit_item[layer.span_unit[owner]] * len(layer.labels) + layer.span_label[owner]
+    nodes = make_nodes(layer)
+    pass_of = layer.span_pass
+    node = np.concatenate(
+        (
+            nodes.of(layer, edges.left, pass_of[edges.right]),
+            nodes.of(layer, edges.right, pass_of[edges.left]),
+        )
+    )
+    shared = weigh(node, np.concatenate((edges.overlap, edges.overlap)), nodes.size)
+    others = readers(layer)[layer.span_unit] - 1
+    owner = np.repeat(np.arange(len(pass_of)), others)
+    place = layer.unit_item[layer.span_unit] * len(layer.labels) + layer.span_label
     shape = (len(layer.items), len(layer.labels))
-    return weigh(place, shared**2 / np.maximum(m - 1, 1), shape[0] * shape[1]).reshape(shape)
+    return weigh(place[owner], shared**2 / others[owner], shape[0] * shape[1]).reshape(shape)
 
 
 def u_alpha(disagreement: Floats, lengths: Floats, squares: Floats) -> Floats:
@@ -295,7 +298,7 @@ def _label_layers(layer: Layer, weights: Floats) -> dict[str, Estimate]:
     disagreement, marked = sums.disagreement.T @ weights, sums.marked.T @ weights
     gaps = sums.read @ weights - marked
     alphas = u_alpha(disagreement, np.stack((gaps, marked)), squares.T @ weights + gaps)
-    shared = np.unique(layer.unit_item[readers(layer) >= 2])
+    shared = present(layer.unit_item[readers(layer) >= 2])
     size = {"n": len(shared), "of": len(layer.items)}
     figures = {}
     for code, label in enumerate(layer.labels):
@@ -307,7 +310,7 @@ def _label_layers(layer: Layer, weights: Floats) -> dict[str, Estimate]:
 
 
 def _family(layer: Layer, weights: Floats, crossed: int) -> UnitizingFigures:
-    shared = np.unique(layer.unit_item[readers(layer) >= 2])
+    shared = present(layer.unit_item[readers(layer) >= 2])
     size = {"n": len(shared), "of": len(layer.items)}
     why = _why(layer, len(shared), crossed)
     if why:
