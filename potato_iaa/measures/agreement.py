@@ -16,6 +16,7 @@ from potato_iaa.matcher import (
 )
 from potato_iaa.measures.alpha_u import AlphaUFigures
 from potato_iaa.measures.audit import Audit
+from potato_iaa.measures.categorical import CategoricalFigures
 from potato_iaa.measures.disagreements import (
     KIND_COLUMNS,
     KINDS,
@@ -222,6 +223,7 @@ class Agreement:
     """The result of a measurement: figures per scheme, and all that a report says beside them."""
 
     schemes: dict[str, SchemeAgreement]
+    categorical: dict[str, CategoricalFigures]
     settings: Settings
     signature: str
     source: Source

@@ -48,6 +48,7 @@ from potato_iaa.measures.alpha import (
 from potato_iaa.measures.alpha_u import alpha_u_figures
 from potato_iaa.measures.audit import audit_alpha
 from potato_iaa.measures.bootstrap import estimate, item_weights
+from potato_iaa.measures.categorical import categorical_figures
 from potato_iaa.measures.disagreements import (
     disagreement_table,
     find_disagreements,
@@ -139,6 +140,12 @@ def measure(
         schemes={
             layer.scheme: _measure_scheme(corpus, layer, settings, audit=audit, progress=progress)
             for layer in layers
+        },
+        categorical={
+            scheme.name: categorical_figures(
+                corpus, scheme, resamples=settings.bootstrap, seed=settings.seed
+            )
+            for scheme in corpus.categorical
         },
         settings=settings,
         signature=signature(settings, corpus.source.passes, data_hash(layers)),
