@@ -264,6 +264,20 @@ def chance(
     )
 
 
+@app.command()
+def measures(
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+) -> None:
+    """List every measure with its definition and its source."""
+    from potato_iaa.measures.registry import markdown_table
+    from potato_iaa.reporter.glossary import print_glossary
+
+    if markdown:
+        _print(markdown_table() + "\n")
+    else:
+        print_glossary()
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0, or 2 with one sentence on stderr for input and usage."""
     sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))

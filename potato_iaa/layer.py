@@ -66,7 +66,8 @@ def make_layer(
 ) -> Layer:
     """The layer of ``scheme``, with the annotators who have one of ``roles``.
 
-    A pass belongs to the layer if the scheme was offered on its field and to its annotator, or if
+    Annotators of the corpus who were offered the scheme belong to it even without a pass. A pass
+    belongs to the layer if the scheme was offered on its field and to its annotator, or if
     it has a span of the scheme. Raises UsageError: no such scheme.
 
     >>> corpus = Corpus.from_tables(
@@ -115,7 +116,10 @@ def make_layer(
     pass_order = corpus.passes["order"].to_numpy(dtype=np.int64)[chosen][by_key]
 
     unit_key, pass_unit = np.unique(pass_key // max(len(everybody), 1), return_inverse=True)
-    annotator_id, pass_annotator = np.unique(pass_key % max(len(everybody), 1), return_inverse=True)
+    member = np.isin(everybody, wanted_annotators)
+    member[pass_key % max(len(everybody), 1)] = True
+    annotator_id = np.flatnonzero(member)
+    pass_annotator = np.searchsorted(annotator_id, pass_key % max(len(everybody), 1))
     item_id, unit_item = np.unique(unit_key // max(len(field_names), 1), return_inverse=True)
 
     text_row = pd.Series(np.arange(len(corpus.items)), index=units_of(corpus.items))

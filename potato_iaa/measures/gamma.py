@@ -176,7 +176,7 @@ class GammaFigures:
 
 
 def dissimilarities(one: Units, other: Units, settings: GammaSettings) -> Floats:
-    """D = α·d_pos + β·d_cat of every unit of ``one`` to every unit of ``other``.
+    """The d = α·d_pos + β·d_cat of every unit of ``one`` to every unit of ``other``.
 
     d_pos = ((|Δstart| + |Δend|) / (l_u + l_v))²·Δ∅ and d_cat = [labels differ]·Δ∅.
 

@@ -67,6 +67,7 @@ from potato_iaa.measures.gamma import GammaFigures, GammaSettings, gamma_figures
 from potato_iaa.measures.kappa import PairKappas, kappa_figures
 from potato_iaa.measures.matched import boundaries, matched_labels
 from potato_iaa.measures.positions import count_positions
+from potato_iaa.measures.registry import ON_REQUEST
 from potato_iaa.measures.sides import Side, sides
 from potato_iaa.measures.signature import data_hash, signature
 from potato_iaa.measures.tokenizing import UNITS
@@ -88,7 +89,7 @@ from potato_iaa.measures.tokens import (
 from potato_iaa.measures.unitizing import unitizing_figures
 
 ALWAYS = (EXACT, OVERLAP)
-ON_REQUEST = ("cohen", "scott", "fleiss", "alpha_u", "gamma")
+
 CODINGS = {
     "label": code_label,
     "io_longest": code_io_longest,

@@ -1,0 +1,1 @@
+"""Tests of the loaders: projects on disk, read into a corpus."""

@@ -1,0 +1,615 @@
+"""Gamma: the exact disorder of two annotators, what pygamma makes of the rest, and its process."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from potato_iaa import Corpus, measure
+from potato_iaa.errors import UsageError
+from potato_iaa.layer import make_layer
+from potato_iaa.measures import gamma, gamma_process
+from potato_iaa.measures.bootstrap import item_weights
+from potato_iaa.measures.gamma import (
+    NOT_INSTALLED,
+    GammaFigures,
+    GammaSettings,
+    categorical_disorder,
+    disorder_of_two,
+    gamma_figures,
+)
+from potato_iaa.measures.gamma_process import pair_weights, pygamma_version
+from tests.conformance.loading import CASE_IDS, case, case_corpus
+from tests.corpora import Figures, corpus_of, estimates, figures_of, parts_corpus
+
+with_pygamma = pytest.mark.skipif(
+    pygamma_version() is None, reason="pygamma-agreement is not installed (extra gamma)"
+)
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+DEFAULTS = GammaSettings()
+CASE_ITEMS = [
+    (case_id, item)
+    for case_id in CASE_IDS
+    for item, right in case(case_id)["expected"]["gamma"]["items"].items()
+    if isinstance(right["observed_disorder"], float)
+]
+
+
+def units_of(*units: tuple[int, int, int]) -> Any:
+    return np.array(units, dtype=np.int64).reshape(-1, 3)
+
+
+def gamma_of(corpus: Corpus, resamples: int = 0, **choices: Any) -> GammaFigures:
+    layer = make_layer(corpus, "spans")
+    weights = item_weights(
+        len(layer.items), of=layer.items_on_offer, resamples=resamples, seed=choices.get("seed", 0)
+    )
+    return gamma_figures(layer, weights, settings=GammaSettings(**choices))
+
+
+def rows_of(figures: GammaFigures) -> dict[str, Figures]:
+    return {row["item"]: row for row in figures.to_dict()["items"]}
+
+
+@pytest.fixture
+def without_pygamma(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gamma_process, "pygamma_version", lambda: None)
+
+
+# The disorder of two annotators -------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("without_pygamma")
+@pytest.mark.parametrize("case_id", CASE_IDS)
+def test_the_disorder_of_two_annotators_of_the_cases_without_pygamma(case_id: str) -> None:
+    expected = case(case_id)["expected"]["gamma"]["items"]
+    read = {item["id"]: item["annotations"] for item in case(case_id)["items"]}
+    for item, row in rows_of(gamma_of(case_corpus(case_id))).items():
+        right = expected[item]["observed_disorder"]
+        passes = [spans for spans in read[item].values() if spans is not None]
+        assert row["value"] is None
+        if right is None:
+            assert row["observed_disorder"] is None
+            assert row["why"] == ("no unit" if len(passes) > 1 else "only one annotator")
+        else:
+            assert row["why"] == NOT_INSTALLED
+            if len(passes) == 2:
+                assert row["observed_disorder"] == pytest.approx(right, abs=1e-9)
+
+
+def slow_disorder(one: Any, other: Any, settings: GammaSettings) -> float:
+    """The least disorder over all alignments, each listed."""
+    few, many = sorted((one.tolist(), other.tolist()), key=len)
+
+    def distance(u: list[int], v: list[int]) -> float:
+        apart = abs(u[0] - v[0]) + abs(u[1] - v[1])
+        position = (apart / (u[1] - u[0] + v[1] - v[0])) ** 2 * settings.delta_empty
+        label = (u[2] != v[2]) * settings.delta_empty
+        return settings.alpha * position + settings.beta * label
+
+    total = len(few) + len(many)
+    return min(
+        sum(distance(few[i], many[j]) for i, j in zip(chosen, partners, strict=True))
+        + settings.delta_empty * (total - 2 * size)
+        for size in range(len(few) + 1)
+        for chosen in combinations(range(len(few)), size)
+        for partners in permutations(range(len(many)), size)
+    ) / (total / 2)
+
+
+def random_units(generator: np.random.Generator, most: int, reach: int) -> Any:
+    start = generator.integers(reach, size=generator.integers(1, most + 1))
+    end = start + generator.integers(1, 7, size=len(start))
+    return np.unique(np.column_stack((start, end, generator.integers(3, size=len(start)))), axis=0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_disorder_of_two_is_the_least_of_all_alignments(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(seed)
+    one, other = random_units(generator, 4, 15), random_units(generator, 5, 15)
+    settings = GammaSettings(
+        alpha=float(generator.choice([0.0, 1.0, 3.0])),
+        beta=float(generator.choice([0.0, 0.5, 1.0])),
+        delta_empty=float(generator.choice([0.3, 1.0])),
+    )
+    right = slow_disorder(one, other, settings)
+    assert disorder_of_two(one, other, settings) == pytest.approx(right, abs=1e-12)
+    assert disorder_of_two(other, one, settings) == pytest.approx(right, abs=1e-12)
+    monkeypatch.setattr(gamma, "CELLS", 3)
+    assert disorder_of_two(one, other, settings) == pytest.approx(right, abs=1e-12)
+
+
+def test_the_disorder_of_two_by_hand() -> None:
+    nothing = units_of()
+    assert disorder_of_two(units_of((0, 4, 0)), units_of((0, 4, 0)), DEFAULTS) == 0.0
+    assert disorder_of_two(units_of((0, 4, 0)), units_of((0, 4, 1)), DEFAULTS) == 1.0
+    # One side found nothing: every unit costs Δ∅, over half as many units per annotator.
+    assert disorder_of_two(units_of((0, 4, 0), (9, 12, 1)), nothing, DEFAULTS) == 2.0
+    # Too far apart to be worth pairing: 2 · Δ∅ over 1.
+    assert disorder_of_two(units_of((0, 4, 0)), units_of((40, 44, 0)), DEFAULTS) == 2.0
+
+
+def test_a_long_item_takes_no_time() -> None:
+    start = np.arange(6000) * 7
+    one = np.column_stack((start, start + 5, start % 3))
+    other = one + np.array([1, 1, 0])
+    begun = time.perf_counter()
+    assert disorder_of_two(one, other, DEFAULTS) == pytest.approx(0.04, abs=1e-12)
+    assert time.perf_counter() - begun < 20
+
+
+# Units --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("without_pygamma")
+def test_the_parts_of_a_span_are_units_and_the_units_of_a_pass_are_a_set() -> None:
+    corpus = parts_corpus(
+        {"d1": {"A": [("X", [(0, 2), (6, 8)]), ("X", [(0, 2), (4, 5)])], "B": [("X", [(0, 2)])]}},
+        {"d1": "x" * 10},
+    )
+    # A has [0, 2), [4, 5) and [6, 8), of which B has the first.
+    row = rows_of(gamma_of(corpus))["d1"]
+    assert row["observed_disorder"] == pytest.approx(2 / 2)
+
+
+@pytest.mark.usefixtures("without_pygamma")
+def test_offsets_count_from_the_start_of_the_item() -> None:
+    marks = {"A": [(0, 4, "X")], "B": [(2, 6, "X")]}
+    rows = rows_of(gamma_of(corpus_of({"d1": marks, "d2": marks, "d3": marks})))
+    assert [row["observed_disorder"] for row in rows.values()] == [0.25] * 3
+
+
+# What is undefined, and why -----------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("without_pygamma")
+@pytest.mark.parametrize(
+    ("marks", "why"),
+    [
+        ({"d1": {"A": [(0, 1, "X")]}}, "only one annotator"),
+        ({"d1": {"A": [(0, 1, "X")]}, "d2": {"B": [(0, 1, "X")]}}, "no shared items"),
+        ({"d1": {"A": [], "B": []}}, "no unit"),
+        ({"d1": {"A": [], "B": []}, "d2": {"A": [(0, 1, "X")], "B": []}}, NOT_INSTALLED),
+    ],
+)
+def test_the_mean_says_why_it_is_undefined(marks: Any, why: str) -> None:
+    figures = gamma_of(corpus_of(marks))
+    for mean in (figures.mean_over_items, figures.gamma_cat):
+        assert (mean.value, mean.why, mean.n) == (None, why, 0)
+    assert figures.pygamma is None
+    assert figures.solver is None
+
+
+@pytest.mark.usefixtures("without_pygamma")
+def test_gamma_is_in_the_report_on_request_alone() -> None:
+    corpus = corpus_of({"d1": {"A": [(0, 4, "X")], "B": [(0, 4, "X")]}})
+    assert "gamma" not in figures_of(corpus)
+    asked = figures_of(corpus, measures=("gamma",), seed=3)["gamma"]
+    assert asked["parameters"] == {
+        "alpha": 1.0,
+        "beta": 1.0,
+        "delta_empty": 1.0,
+        "sampler": "statistical",
+        "samples": 30,
+        "precision": None,
+        "seed": 3,
+        "item_seconds": 30.0,
+        "total_seconds": 3600.0,
+    }
+    # Without pygamma no item has a gamma, not even one of which it is known to be 1.
+    assert asked["items"][0]["value"] is None
+    assert asked["items"][0]["observed_disorder"] == 0.0
+    assert asked["mean_over_items"]["why"] == NOT_INSTALLED
+    json.dumps(asked, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"alpha": -1.0},
+        {"beta": math.nan},
+        {"delta_empty": 0.0},
+        {"sampler": "none"},
+        {"samples": 0},
+        {"precision": 1.0},
+        {"item_seconds": 0.0},
+        {"total_seconds": math.nan},
+    ],
+)
+def test_a_choice_that_does_not_exist_is_refused(choice: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(choice)).split("_")[0]):
+        GammaSettings(**choice)
+
+
+# Labels of aligned units --------------------------------------------------------------------------
+
+
+def test_pairs_weigh_by_position_and_by_how_many_are_aligned() -> None:
+    one, near, far = (0, 4, 0), (2, 6, 1), (4, 8, 0)
+    assert pair_weights([(one, near)]) == [(0, 1, 0.75)]
+    assert pair_weights([(one, None), (None, near)]) == []
+    # Of three aligned units, the two that touch weigh nothing.
+    assert pair_weights([(one, near, far)]) == [(0, 0, 0.0), (0, 1, 0.75)]
+
+
+def test_gamma_cat_leaves_out_what_has_no_partner() -> None:
+    assert math.isnan(categorical_disorder([]))
+    own, chance = [(0, 0, 3.0), (0, 1, 1.0)], [(0, 0, 1.0), (0, 1, 1.0), (1, 1, 2.0)]
+    assert gamma._categorical([own, chance, []]).value == pytest.approx(1 - 0.25 / 0.25)
+    assert gamma._categorical([own, chance], 1).value == pytest.approx(1 - 1 / (1 / 3))
+    assert gamma._categorical([own, chance], 2).why == "no aligned units"
+    assert gamma._categorical([[(0, 0, 1.0)], chance]).value == 1.0
+    assert gamma._categorical([own, []]).why == "the expected disorder is 0"
+
+
+# What is made of the answers; a stand-in gives them in pygamma's place ----------------------------
+
+ANSWERING = """
+import json, sys
+print("{}", flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps({"disorders": [%s, 1.0, 3.0], "pairs": [[[0, 0, 1.0], [0, 1, 1.0]],
+          [[0, 1, 1.0]], [[0, 0, 1.0]]], "seconds": 0.1234}), flush=True)
+"""
+HANGING = """
+import os, sys, time
+print("{}", flush=True)
+for line in sys.stdin:
+    print(os.getpid(), file=open(sys.argv[0] + ".pid", "a"), flush=True)
+    time.sleep(600)
+"""
+DYING = 'print("{}", flush=True); input(); raise SystemExit(3)'
+FAILING = """
+import sys
+print("{}", flush=True)
+for line in sys.stdin:
+    print('{"why": "it failed"}', flush=True)
+"""
+NOT_STARTING = """print('{"why": "it does not start"}')"""
+TWO_APART = {"A": [(0, 4, "X"), (6, 8, "Y")], "B": [(2, 6, "X")]}
+DISORDER = (0.25 + 1) / 1.5
+
+
+class StandIn:
+    """A program that runs where pygamma would."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        monkeypatch.setattr(gamma_process, "PROGRAM", str(path))
+        monkeypatch.setattr(gamma_process, "GRACE_SECONDS", 0.2)
+        monkeypatch.setattr(gamma_process, "pygamma_version", lambda: "0.0")
+        gamma_process.hang_up()
+
+    def write(self, program: str) -> None:
+        self.path.write_text(program, encoding="utf-8")
+
+    def running(self) -> list[int]:
+        """The processes that hung and are still there."""
+        pids = Path(f"{self.path}.pid").read_text(encoding="utf-8").split()
+        return [int(pid) for pid in pids if alive(int(pid))]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    yield StandIn(tmp_path / "stand_in.py", monkeypatch)
+    gamma_process.hang_up()
+
+
+def test_gamma_is_one_less_observed_over_expected(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    figures = gamma_of(corpus_of({"d1": TWO_APART, "d2": TWO_APART}), resamples=20)
+    row = rows_of(figures)["d1"]
+    assert row["value"] == pytest.approx(1 - DISORDER / 2)
+    assert row["observed_disorder"] == pytest.approx(DISORDER)
+    assert row["expected_disorder"] == 2.0
+    assert row["samples"] == 2
+    assert row["seconds"] == 0.123
+    assert row["gamma_cat"] == {"value": 1 - 0.5 / 0.5}
+    assert row["gamma_k"] == {"X": {"value": 0.0}, "Y": {"value": 1 - 1 / 1}}
+    mean = figures.mean_over_items
+    assert (mean.value, mean.n, mean.of) == (pytest.approx(1 - DISORDER / 2), 2, 2)
+    assert mean.low == pytest.approx(mean.high)
+    assert figures.gamma_k["Y"].n == 2
+
+
+def test_a_disorder_that_is_not_the_exact_one_is_refused(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % (DISORDER + 0.01))
+    row = rows_of(gamma_of(corpus_of({"d1": TWO_APART})))["d1"]
+    assert row["value"] is None
+    assert row["why"] == "pygamma-agreement's disorder is 0.843333, and 0.833333 is exact"
+    assert row["observed_disorder"] == pytest.approx(DISORDER)
+
+
+def test_three_annotators_have_the_disorder_that_pygamma_found(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % 0.5)
+    row = rows_of(gamma_of(corpus_of({"d1": TWO_APART | {"C": []}})))["d1"]
+    assert (row["observed_disorder"], row["value"]) == (0.5, 0.75)
+
+
+def test_the_same_units_from_all_are_gamma_1_without_sampling(stand_in: StandIn) -> None:
+    stand_in.write(DYING)
+    two = [(0, 4, "X"), (6, 8, "Y")]
+    rows = rows_of(
+        gamma_of(
+            corpus_of(
+                {
+                    "d1": {"A": two, "B": two, "C": two},
+                    "d2": {"A": [(0, 4, "X")], "B": [(0, 4, "X")]},
+                }
+            )
+        )
+    )
+    assert (rows["d1"]["value"], rows["d1"]["gamma_cat"]) == (1.0, {"value": 1.0})
+    assert rows["d1"]["gamma_k"] == {"X": {"value": 1.0}, "Y": {"value": 1.0}}
+    # With one label there is nothing to disagree on.
+    assert (rows["d2"]["value"], rows["d2"]["samples"]) == (1.0, 0)
+    assert rows["d2"]["gamma_cat"] == {"value": None, "why": "no variation"}
+
+
+# The process --------------------------------------------------------------------------------------
+
+
+def test_an_item_beyond_its_time_is_undefined_and_its_process_is_ended(stand_in: StandIn) -> None:
+    stand_in.write(HANGING)
+    figures = gamma_of(corpus_of({"d1": TWO_APART, "d2": TWO_APART}), item_seconds=0.1)
+    for row in rows_of(figures).values():
+        assert (row["value"], row["why"]) == (None, "pygamma-agreement needed more than 0.1 s")
+        assert row["observed_disorder"] == pytest.approx(DISORDER)
+    assert figures.mean_over_items.why == "pygamma-agreement needed more than 0.1 s"
+    assert (figures.mean_over_items.n, figures.mean_over_items.of) == (0, 2)
+    assert stand_in.running() == []
+
+
+def test_items_beyond_the_time_for_all_are_undefined(stand_in: StandIn) -> None:
+    stand_in.write(HANGING)
+    corpus = corpus_of({f"d{number}": TWO_APART for number in range(9)})
+    rows = list(rows_of(gamma_of(corpus, total_seconds=0.3)).values())
+    assert rows[-1]["why"] == "beyond the time limit of 0.3 s for all items"
+    assert rows[-1]["observed_disorder"] == pytest.approx(DISORDER)
+    assert len(Path(f"{stand_in.path}.pid").read_text(encoding="utf-8").split()) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (DYING, "pygamma-agreement ended without an answer (exit code 3)"),
+        (FAILING, "it failed"),
+        (NOT_STARTING, "it does not start"),
+        ("raise SystemExit(4)", "pygamma-agreement ended without an answer (exit code 4)"),
+    ],
+)
+def test_a_process_that_fails_is_a_reason(stand_in: StandIn, program: str, why: str) -> None:
+    stand_in.write(program)
+    rows = rows_of(gamma_of(corpus_of({"d1": TWO_APART, "d2": TWO_APART})))
+    assert [row["why"] for row in rows.values()] == [why, why]
+    assert [row["gamma_cat"]["why"] for row in rows.values()] == [why, why]
+
+
+def test_one_process_serves_several_layers(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    started: list[Any] = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append(a) or popen(*a, **k))
+    for _ in range(3):
+        gamma_of(corpus_of({"d1": TWO_APART}))
+    assert len(started) == 1
+    # One that was idle for long is about to leave by itself: another takes its place.
+    monkeypatch.setattr(gamma_process, "IDLE_SECONDS", 0.0)
+    gamma_of(corpus_of({"d1": TWO_APART}))
+    assert len(started) == 2
+
+
+SCRIPT = """
+import sys
+from potato_iaa import Corpus, measure
+from potato_iaa.measures import gamma_process
+if sys.argv[1] != "pygamma":
+    gamma_process.PROGRAM = sys.argv[1]
+    gamma_process.pygamma_version = lambda: "0.0"
+corpus = Corpus.from_tables(
+    items=[("d1", "x" * 9)], passes=[],
+    spans=[("d1", "A", 0, 4, "X"), ("d1", "A", 6, 8, "Y"), ("d1", "B", 2, 6, "X")],
+)
+agreement = measure(corpus, measures=("gamma",), bootstrap=0)
+value = agreement.schemes["spans"].gamma.items[0][2].gamma
+open(sys.argv[2], "w").write(repr(value.value or value.why))
+"""
+
+
+@posix
+@pytest.mark.parametrize("whom", ["program", "group"])
+def test_an_interrupt_leaves_nothing_behind(stand_in: StandIn, tmp_path: Path, whom: str) -> None:
+    stand_in.write(HANGING)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(stand_in.path), str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    wait_for(Path(f"{stand_in.path}.pid").exists)
+    if whom == "group":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert b"KeyboardInterrupt" in error
+    wait_for(lambda: not stand_in.running())
+    assert not (tmp_path / "out").exists()
+
+
+@posix
+def test_an_interrupt_between_items_ends_the_process(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    layer = make_layer(corpus_of({"d1": TWO_APART, "d2": TWO_APART}), "spans")
+
+    def interrupt(stage: str) -> None:
+        if "2 of 2" in stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gamma_figures(layer, np.ones((2, 1)), progress=interrupt)
+    assert gamma_process._line._process is None
+
+
+def wait_for(condition: Any) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def first_line(*options: str) -> Any:
+    """What the program says first; its owner is gone once it has."""
+    program = subprocess.Popen(
+        [sys.executable, *options, gamma_process.PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with program:
+        assert program.stdout is not None
+        assert program.stdin is not None
+        said = json.loads(program.stdout.readline())
+        program.stdin.close()
+        assert program.wait(timeout=60) == 0
+    return said
+
+
+def test_the_program_says_that_it_does_not_start_where_pygamma_is_not() -> None:
+    why = first_line("-I", "-S")["why"]
+    assert why.startswith("pygamma-agreement does not start: ModuleNotFoundError")
+
+
+# With pygamma -------------------------------------------------------------------------------------
+
+
+@with_pygamma
+@pytest.mark.parametrize(("case_id", "item"), CASE_ITEMS)
+def test_pygamma_finds_the_disorder_and_gamma_of_the_cases(case_id: str, item: str) -> None:
+    layer = make_layer(case_corpus(case_id), "spans")
+    (units,) = (found.units for found in gamma._items(layer) if found.item == item)
+    expected = case(case_id)["expected"]["gamma"]["items"][item]
+    sampled = expected.get("pygamma", {})
+    for sampler in sampled or ("statistical",):
+        settings = GammaSettings(sampler=sampler, samples=30 if sampled else 1)
+        request = settings.to_dict() | {"units": [own.tolist() for own in units], "seed": 4772}
+        answer = gamma_process.ask(request, seconds=60)
+        found, *chance = answer["disorders"]
+        assert found == pytest.approx(expected["observed_disorder"], abs=1e-5)
+        if sampled:
+            right = sampled[sampler]["seed_4772_30_samples"]
+            assert np.mean(chance) == pytest.approx(right["expected"], abs=1e-5)
+            if found:
+                assert 1 - found / np.mean(chance) == pytest.approx(right["gamma"], abs=1e-5)
+
+
+@with_pygamma
+@pytest.mark.parametrize("sampler", ["statistical", "shuffle"])
+def test_gamma_lies_in_the_range_of_the_cases(sampler: str) -> None:
+    for case_id in CASE_IDS:
+        expected = case(case_id)["expected"]["gamma"]["items"]
+        if not any("pygamma" in right for right in expected.values()):
+            continue
+        for item, row in rows_of(gamma_of(case_corpus(case_id), sampler=sampler)).items():
+            if "pygamma" in expected[item]:
+                low, high = expected[item]["pygamma"][sampler]["gamma_range_30_samples_4se"]
+                assert low <= row["value"] <= high, (case_id, item)
+
+
+def timeless(figures: GammaFigures) -> list[Figures]:
+    return [row | {"seconds": None} for row in figures.to_dict()["items"]]
+
+
+@with_pygamma
+def test_gamma_depends_on_the_seed_and_on_nothing_beside_the_item() -> None:
+    marks = {
+        "d1": TWO_APART,
+        "d2": TWO_APART | {"C": [(1, 4, "Y")]},
+        "d3": {"A": [(0, 4, "X")], "B": []},
+    }
+    once = gamma_of(corpus_of(marks))
+    gamma_process.hang_up()
+    again = gamma_of(corpus_of({item: marks[item] for item in ("d3", "d2")}))
+    assert timeless(once)[1:] == timeless(again)
+    other = gamma_of(corpus_of(marks), seed=1)
+    assert timeless(other)[1]["expected_disorder"] != timeless(once)[1]["expected_disorder"]
+    assert once.pygamma == pygamma_version()
+    assert once.solver in ("CBC", "GLPK_MI")
+    assert all(
+        figure["value"] is not None or figure["why"] for _, figure in estimates(once.to_dict())
+    )
+
+
+@with_pygamma
+def test_a_precision_draws_as_many_samples_as_it_takes() -> None:
+    corpus = corpus_of({"d1": TWO_APART})
+    few, many = (gamma_of(corpus, precision=share).items[0][2].samples for share in (None, 0.1))
+    assert few == 30 < many
+
+
+@with_pygamma
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    gamma_process.hang_up()
+    figures = measure(corpus_of({"d1": TWO_APART}), measures=("gamma",), bootstrap=0)
+    gamma_process.hang_up()
+    assert figures.schemes["spans"].gamma is not None
+    assert figures.schemes["spans"].gamma.mean_over_items.value is not None
+    assert capfd.readouterr() == ("", "")
+
+
+@posix
+@pytest.mark.parametrize("which", ["stand-in", pytest.param("pygamma", marks=with_pygamma)])
+def test_it_works_where_standard_input_and_output_are_closed(
+    stand_in: StandIn, tmp_path: Path, which: str
+) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    program = which if which == "pygamma" else str(stand_in.path)
+    out = tmp_path / "out"
+    subprocess.run(
+        [
+            "sh",
+            "-c",
+            'exec "$@" <&- >&-',
+            "sh",
+            sys.executable,
+            "-c",
+            SCRIPT,
+            program,
+            str(out),
+        ],
+        check=True,
+        timeout=300,
+    )
+    assert float(out.read_text(encoding="utf-8")) < 1
+
+
+@with_pygamma
+def test_the_program_leaves_when_its_owner_is_gone() -> None:
+    assert first_line("-P") == {}
