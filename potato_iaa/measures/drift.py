@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Floats, group_starts
+from potato_iaa.arrays import group_starts
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Counts
-from potato_iaa.measures.bootstrap import interval
+from potato_iaa.measures.bootstrap import interval, weighted_sums
 from potato_iaa.measures.estimate import NOTHING_MARKED, reasons
 from potato_iaa.measures.f1 import Ground, f1_score
 
 QUARTERS = 4
 LEAST_ITEMS = 8
+# Rows of replicates held at once.
+BLOCK = 1000
 
 
 def drift(layer: Layer, counts: Counts, ground: Ground) -> pd.DataFrame:
@@ -45,27 +47,30 @@ def drift(layer: Layer, counts: Counts, ground: Ground) -> pd.DataFrame:
     cell = (key // items * QUARTERS + quarter_of[key])[chosen]
     item = np.concatenate((comparisons.item, comparisons.item))[chosen]
     shape = (len(layer.annotators) * QUARTERS, items)
-
-    def summed(values: Floats) -> Floats:
-        both = np.concatenate((values, values))[chosen]
-        by_cell = sparse.csr_array(sparse.coo_array((both, (cell, item)), shape=shape))
-        return np.asarray(by_cell @ ground.weights)
-
-    matched = np.asarray((counts.tp_a + counts.tp_b).sum(axis=1)).ravel()
-    marked = np.asarray((counts.n_a + counts.n_b).sum(axis=1)).ravel()
-    score = f1_score(summed(matched), summed(marked))
+    sums = [
+        sparse.csr_array(sparse.coo_array((np.tile(values, 2)[chosen], (cell, item)), shape=shape))
+        for values in (
+            np.asarray((counts.tp_a + counts.tp_b).sum(axis=1)).ravel(),
+            np.asarray((counts.n_a + counts.n_b).sum(axis=1)).ravel(),
+        )
+    ]
     read = np.zeros(shape[0], dtype=np.int64)
     np.add.at(read, ranked // items * QUARTERS + quarter_of[ranked], quarter_of[ranked] >= 0)
-    low, high, _ = interval(score[:, 1:])
     there = np.flatnonzero(read)
+    value, low, high = np.full((3, len(there)), np.nan)
+    for row in range(0, len(there), BLOCK):
+        here = slice(row, row + BLOCK)
+        score = f1_score(*(weighted_sums(part[there[here]], ground.weights) for part in sums))
+        value[here] = score[:, 0]
+        low[here], high[here], _ = interval(score[:, 1:])
     return pd.DataFrame(
         {
             "annotator": [layer.annotators[code // QUARTERS] for code in there],
             "quarter": there % QUARTERS + 1,
             "items": read[there],
-            "value": score[there, 0],
-            "why": reasons(score[there, 0], NOTHING_MARKED),
-            "low": low[there],
-            "high": high[there],
+            "value": value,
+            "why": reasons(value, NOTHING_MARKED),
+            "low": np.where(np.isnan(value), np.nan, low),
+            "high": np.where(np.isnan(value), np.nan, high),
         }
     )

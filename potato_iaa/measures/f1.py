@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 
 from potato_iaa.arrays import Flags, Floats, Ints, Numbers, present, ratio, weigh
 from potato_iaa.matcher.counts import Comparisons, Counts
-from potato_iaa.measures.bootstrap import estimate, interval, weighted_sums
+from potato_iaa.measures.bootstrap import estimate, interval
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
     NOTHING_MARKED,
@@ -24,9 +24,8 @@ from potato_iaa.measures.estimate import (
     reasons,
     records,
 )
+from potato_iaa.measures.pairs import PairGrid
 
-# Numbers held at once for a block of pairs.
-BLOCK = 4_000_000
 BOTH_EMPTY = ("skip", "agree")
 
 
@@ -48,30 +47,25 @@ class Ground:
     min_shared_items: int = 1
     chosen_pairs: Flags | None = None
 
+    @cached_property
+    def grid(self) -> PairGrid:
+        """The comparisons by pair and item."""
+        return PairGrid(self.comparisons, self.weights)
+
     @property
     def pairs(self) -> int:
         """The number of pairs that share an item."""
-        return len(self.comparisons.pair_a)
+        return self.grid.pairs
 
     @property
     def all_pairs(self) -> int:
         """The number of pairs of annotators, whether they share an item or not."""
         return comb(len(self.annotators), 2)
 
-    @cached_property
-    def by_pair(self) -> Ints:
-        """The comparisons in the order of their pairs."""
-        return np.argsort(self.comparisons.pair, kind="stable")
-
-    @cached_property
-    def by_pair_pair(self) -> Ints:
-        """The pairs of ``by_pair``, sorted."""
-        return self.comparisons.pair[self.by_pair]
-
-    @cached_property
+    @property
     def shared_items(self) -> Ints:
         """The number of items that each pair shares."""
-        return np.bincount(self.comparisons.pair, minlength=self.pairs)
+        return self.grid.shared_items
 
     @cached_property
     def counted_pairs(self) -> Flags:
@@ -125,7 +119,8 @@ class F1Figures:
 
     ``labels``: label → averages over the spans of that label; under an untyped rule a span counts
     as matched whatever its partner's label. ``pairs``: a, b, items, n_a, n_b, tp, precision,
-    recall, value, why, low, high, undefined: only pairs that share an item; a is the reference.
+    recall, value, why, low, high, undefined: only pairs that share an item; a is the reference,
+    and pairs that share fewer than five items have no interval.
     ``annotators``: annotator, value (mean F1 with the others), why, low, high, undefined, n, of,
     without (the headline without that annotator), change (without − headline), change_low,
     change_high. ``items``: item, pairs, both_empty, spans,
@@ -162,11 +157,30 @@ def f1_score(matched: Numbers, marked: Numbers) -> Floats:
     return ratio(matched, marked)
 
 
-def f1_figures(counts: Counts, ground: Ground, labels: tuple[str, ...]) -> F1Figures:
-    """Every F1 of one rule, for the value and all bootstrap replicates at once."""
-    matched = _columns(counts.tp_a + counts.tp_b, len(labels))
-    marked = _columns(counts.n_a + counts.n_b, len(labels))
-    reduced = over_pairs(matched, marked, ground)
+def f1_figures(
+    counts: Sequence[Counts], ground: Ground, labels: tuple[str, ...]
+) -> list[F1Figures]:
+    """Every F1 of rules that count the same spans, for the value and all replicates at once."""
+    if not counts:
+        return []
+    marked = _columns(counts[0].n_a + counts[0].n_b, len(labels))
+    matched = [_columns(rule.tp_a + rule.tp_b, len(labels)) for rule in counts]
+    return [
+        _figures(rule, own, marked, reduced, ground, labels)
+        for rule, own, reduced in zip(
+            counts, matched, over_pairs(matched, marked, ground), strict=True
+        )
+    ]
+
+
+def _figures(
+    counts: Counts,
+    matched: Floats,
+    marked: Floats,
+    reduced: OverPairs,
+    ground: Ground,
+    labels: tuple[str, ...],
+) -> F1Figures:
     averages = _averages(matched, marked, reduced, ground)
     return F1Figures(
         averages=averages[0],
@@ -199,72 +213,56 @@ class OverPairs:
     partners: Ints
 
 
-def over_pairs(matched: Floats, marked: Floats, ground: Ground) -> OverPairs:
-    """Reduce the F1s of all pairs; ``matched`` and ``marked`` are (comparisons, columns).
+def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> list[OverPairs]:
+    """Reduce the F1s of all pairs for rules that count the same spans.
 
-    Pairs are taken a block at a time, which bounds the memory: a crowd has a hundred thousand.
+    ``matched`` (one array per rule) and ``marked`` are (comparisons, columns).
     """
-    replicates, size = ground.weights.shape[1], len(ground.annotators)
-    total = np.zeros((matched.shape[1], replicates))
-    defined = np.zeros_like(total)
-    own_total, own_defined = np.zeros((size, replicates)), np.zeros((size, replicates))
-    member = _membership(ground)
-    values, bounds = [np.zeros((matched.shape[1], 0))], [np.zeros((3, 0))]
-    for first, block in _pair_blocks(matched, marked, ground):
-        here = slice(first, first + block.shape[1])
-        values.append(block[:, :, 0].copy())
-        bounds.append(np.stack(interval(block[0, :, 1:])))
-        block[:, ~ground.counted_pairs[here]] = np.nan
-        there = ~np.isnan(block)
-        block[~there] = 0
-        total += block.sum(axis=1)
-        defined += there.sum(axis=1)
-        own_total += member[:, here] @ block[0]
-        own_defined += member[:, here] @ there[0].astype(np.float64)
-    low, high, undefined = np.concatenate(bounds, axis=1)
-    return OverPairs(
-        values=np.concatenate(values, axis=1),
-        low=low,
-        high=high,
-        undefined=undefined,
-        mean=f1_score(total, defined),
-        with_annotator=f1_score(own_total, own_defined),
-        without_annotator=f1_score(total[0] - own_total, defined[0] - own_defined),
-        partners=own_defined[:, 0].astype(np.int64),
-    )
-
-
-def _pair_blocks(matched: Floats, marked: Floats, ground: Ground) -> Iterator[tuple[int, Floats]]:
-    """F1s of a block of pairs: its first pair, and float64 (columns, pairs, 1 + resamples)."""
-    block = max(1, BLOCK // (ground.weights.shape[1] * matched.shape[1]))
-    for first in range(0, ground.pairs, block):
-        stop = min(first + block, ground.pairs)
-        yield (
-            first,
-            f1_score(*(_pair_sums(values, ground, first, stop) for values in (matched, marked))),
+    grid, size, rules = ground.grid, len(ground.annotators), len(matched)
+    columns, replicates = marked.shape[1], ground.weights.shape[1]
+    values = np.full((rules, columns, grid.pairs), np.nan)
+    bounds = np.full((rules, 3, grid.pairs), np.nan)
+    total, defined = np.zeros((rules, columns, replicates)), np.zeros((columns, replicates))
+    own_total, own_defined = np.zeros((rules, size, replicates)), np.zeros((size, replicates))
+    for here in grid.blocks(columns):
+        below = grid.sums(marked, here)
+        there = below > 0
+        counted = ground.counted_pairs[here]
+        below += ~there
+        members, member = _membership(ground, here)
+        defined += np.count_nonzero(there[:, counted], axis=1)
+        own_defined[members] += member @ (there[0] & counted[:, np.newaxis]).astype(np.float64)
+        for rule, sums in enumerate(matched):
+            score = grid.sums(sums, here)
+            score /= below
+            values[rule][:, here] = np.where(there[:, :, 0], score[:, :, 0], np.nan)
+            bounds[rule][:, here] = grid.intervals(score[0, :, 1:], there[0, :, 1:], here)
+            score[:, ~counted] = 0
+            total[rule] += score.sum(axis=1)
+            own_total[rule][members] += member @ score[0]
+    return [
+        OverPairs(
+            values=values[rule],
+            low=bounds[rule][0],
+            high=bounds[rule][1],
+            undefined=bounds[rule][2],
+            mean=f1_score(total[rule], defined),
+            with_annotator=f1_score(own_total[rule], own_defined),
+            without_annotator=f1_score(total[rule][0] - own_total[rule], defined[0] - own_defined),
+            partners=own_defined[:, 0].astype(np.int64),
         )
+        for rule in range(rules)
+    ]
 
 
-def _pair_sums(values: Floats, ground: Ground, first: int, stop: int) -> Floats:
-    """Weighted sums over items, (columns, pairs, 1 + resamples), of the pairs in [first, stop)."""
-    chosen = slice(*np.searchsorted(ground.by_pair_pair, [first, stop]))
-    row = ground.by_pair[chosen]
-    columns, pairs, items = values.shape[1], stop - first, len(ground.items)
-    place = (
-        (np.arange(columns)[:, np.newaxis] * pairs + ground.comparisons.pair[row] - first).ravel(),
-        np.tile(ground.comparisons.item[row], columns),
-    )
-    sums = sparse.coo_array((values[row].T.ravel(), place), shape=(columns * pairs, items))
-    return weighted_sums(sums, ground.weights).reshape(columns, pairs, -1)
-
-
-def _membership(ground: Ground) -> sparse.csc_array:
-    """1 where the annotator (row) is one of the pair (column)."""
-    pair = np.arange(ground.pairs)
-    annotator = np.concatenate((ground.comparisons.pair_a, ground.comparisons.pair_b))
-    place = (annotator, np.concatenate((pair, pair)))
-    shape = (len(ground.annotators), ground.pairs)
-    return sparse.csc_array(sparse.coo_array((np.ones(len(annotator)), place), shape=shape))
+def _membership(ground: Ground, here: slice) -> tuple[Ints, sparse.csr_array]:
+    """The annotators of the pairs ``here``, and 1 where one (row) is of the pair (column)."""
+    a, b = ground.comparisons.pair_a[here], ground.comparisons.pair_b[here]
+    members, row = np.unique(np.concatenate((a, b)), return_inverse=True)
+    column = np.arange(len(a))
+    place = (row, np.concatenate((column, column)))
+    shape = (len(members), len(a))
+    return members, sparse.csr_array(sparse.coo_array((np.ones(len(row)), place), shape=shape))
 
 
 def _averages(

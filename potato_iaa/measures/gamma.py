@@ -467,13 +467,17 @@ def _measured(
         seed = item_seed(settings.seed, item.item, item.field)
         left = deadline - time.monotonic()
         if left <= 0 and not halted:
-            halted = f"beyond the time limit of {limit:g} s for all items"
+            halted = _late(limit)
         try:
             gammas.append(_gamma(labels, item.units, seed, settings, halted, left))
         except gamma_process.NotStartedError as error:
             halted = str(error)
             gammas.append(_gamma(labels, item.units, seed, settings, halted, left))
     return gammas
+
+
+def _late(limit: float | None) -> str:
+    return f"beyond the time limit of {limit:g} s for all items"
 
 
 def _gamma(
@@ -498,6 +502,10 @@ def _gamma(
     request = settings.to_dict() | {"units": [own.tolist() for own in units], "seed": seed}
     try:
         answer = gamma_process.ask(request, seconds=min(settings.item_seconds, left))
+    except gamma_process.OverdueError:
+        needed = f"pygamma-agreement needed more than {settings.item_seconds:g} s"
+        why = _late(settings.total_seconds) if left < settings.item_seconds else needed
+        return _undefined(why, observed_disorder=known, seed=seed)
     except gamma_process.NoAnswerError as error:
         return _undefined(str(error), observed_disorder=known, seed=seed)
     return _sampled(answer, known, used, seed)

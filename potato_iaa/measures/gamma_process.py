@@ -42,6 +42,10 @@ class NoAnswerError(Exception):
     """The process gave no answer to one request; the message is the reason."""
 
 
+class OverdueError(NoAnswerError):
+    """The process took longer than it may."""
+
+
 class NotStartedError(Exception):
     """The process does not start, so that further requests are in vain."""
 
@@ -65,8 +69,8 @@ def solver() -> str:
 def ask(request: Message, *, seconds: float) -> Message:
     """What pygamma answers to ``request`` (see ``compute``); it is killed if it is overdue.
 
-    Raises NoAnswerError with the reason, or NotStartedError. Whatever else is raised, such as
-    KeyboardInterrupt, no process is left behind.
+    Raises OverdueError, NoAnswerError with the reason, or NotStartedError. Whatever else is
+    raised, such as KeyboardInterrupt, no process is left behind.
     """
     with _line.lock:
         try:
@@ -74,6 +78,8 @@ def ask(request: Message, *, seconds: float) -> Message:
         except BaseException:
             _line.hang_up()
             raise
+    if "overdue" in answer:
+        raise OverdueError
     if "why" in answer:
         raise NoAnswerError(answer["why"])
     return answer
@@ -83,11 +89,6 @@ def hang_up() -> None:
     """End the process, if one is running."""
     with _line.lock:
         _line.hang_up()
-
-
-def overdue(seconds: float) -> str:
-    """The reason for an item that took longer than it may."""
-    return f"pygamma-agreement needed more than {seconds:g} s"
 
 
 class _Process:
@@ -134,23 +135,28 @@ class _Process:
         with suppress(OSError):  # Gone: the answer says how.
             self._requests.write(json.dumps(request) + "\n")
             self._requests.flush()
-        return self._answer(seconds + GRACE_SECONDS, overdue(seconds))
+        return self._answer(seconds + GRACE_SECONDS)
 
     def _start(self) -> None:
         try:
-            ready = self._answer(STARTING_SECONDS, "pygamma-agreement did not start in time")
+            ready = self._answer(STARTING_SECONDS)
+        except OverdueError:
+            late = f"pygamma-agreement did not start within {STARTING_SECONDS:g} s"
+            raise NotStartedError(late) from None
         except NoAnswerError as error:
             raise NotStartedError(str(error)) from None
         if "why" in ready:
             raise NotStartedError(ready["why"])
 
-    def _answer(self, seconds: float, late: str) -> Message:
+    def _answer(self, seconds: float) -> Message:
         try:
             line = self._lines.get(timeout=seconds)
         except queue.Empty:
-            raise NoAnswerError(late) from None
+            raise OverdueError from None
         if line is None:
-            code = self._process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_SECONDS)
+            code = self._process.returncode
             raise NoAnswerError(f"pygamma-agreement ended without an answer (exit code {code})")
         self.asked = time.monotonic()
         answer: Message = json.loads(line)
@@ -206,7 +212,7 @@ def compute(request: Message) -> Message:
     ``request``: ``units`` (per annotator the units), ``alpha``, ``beta``, ``delta_empty``,
     ``sampler``, ``samples``, ``precision``, ``seed``, ``seconds``. The answer has ``disorders`` and
     ``pairs`` (``pair_weights``), the item's own first, then one per sample, and ``seconds``; or
-    ``why`` there is none.
+    ``overdue``; or ``why`` there is none.
     """
     started = time.perf_counter()
     numpy, pygamma = importlib.import_module("numpy"), importlib.import_module("pygamma_agreement")
@@ -219,7 +225,7 @@ def compute(request: Message) -> Message:
     samples = request["samples"]
     while len(alignments) <= samples:
         if time.perf_counter() - started > request["seconds"]:
-            return {"why": overdue(request["seconds"])}
+            return {"overdue": True}
         alignments.append(sampler.sample_from_continuum.get_best_alignment(dissimilarity))
         if len(alignments) == request["samples"] + 1 and request["precision"] is not None:
             chance = [float(alignment.disorder) for alignment in alignments[1:]]

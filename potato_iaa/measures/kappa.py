@@ -14,7 +14,7 @@ from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, weig
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Comparisons, tally
 from potato_iaa.measures.alpha import chance_agreement, observed_agreement
-from potato_iaa.measures.bootstrap import estimate, interval
+from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
     NO_VARIATION,
@@ -23,6 +23,7 @@ from potato_iaa.measures.estimate import (
     reasons,
     records,
 )
+from potato_iaa.measures.pairs import PairGrid
 from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
 
 NO_COMPLETE_ITEMS = "no items that all annotators did"
@@ -124,60 +125,91 @@ def kappa_figures(
     1971, doi:10.1037/h0031619 (on the items that all annotators did).
     """
     judgements = judge(layer, tokens, coding, comparisons)
-    cohen, scott, observed = pair_kappas(judgements, comparisons, weights, len(layer.items))
+    kappas = pair_kappas(judgements, PairGrid(comparisons, weights))
     size = weigh(comparisons.pair, judgements.tokens, len(comparisons.pair_a))
     common = pd.DataFrame(
         {
             "a": [layer.annotators[code] for code in comparisons.pair_a],
             "b": [layer.annotators[code] for code in comparisons.pair_b],
             "tokens": size.astype(np.int64),
-            "observed": observed[:, 0],
+            "observed": kappas.observed,
         }
     )
-    return KappaFigures(
-        cohen=_over_pairs(cohen, common, layer, comparisons),
-        scott=_over_pairs(scott, common, layer, comparisons),
-        fleiss=_fleiss(layer, coincidences, weights),
+    why = _why(layer, comparisons)
+    reason = np.where(size > 0, CERTAIN_CHANCE, NO_TOKENS)
+    of = comb(len(layer.annotators), 2)
+    cohen, scott = (
+        PairKappas(
+            estimate(figure.mean, why=why, n=figure.defined, of=of),
+            common.assign(
+                value=figure.values,
+                why=reasons(figure.values, reason),
+                low=figure.bounds[0],
+                high=figure.bounds[1],
+            ),
+        )
+        for figure in (kappas.cohen, kappas.scott)
     )
+    return KappaFigures(cohen, scott, _fleiss(layer, coincidences, weights))
 
 
-def _over_pairs(
-    values: Floats, common: pd.DataFrame, layer: Layer, comparisons: Comparisons
-) -> PairKappas:
-    low, high, _ = interval(values[:, 1:])
-    why = np.where(common["tokens"] > 0, CERTAIN_CHANCE, NO_TOKENS)
-    table = common.assign(value=values[:, 0], why=reasons(values[:, 0], why), low=low, high=high)
-    return PairKappas(_mean(values, _why(layer, comparisons), len(layer.annotators)), table)
+@dataclass(frozen=True, eq=False)
+class OverPairs:
+    """A coefficient of all pairs: ``values`` (pairs,), ``bounds`` (3, pairs), ``mean`` of those
+    that have a value (1 + resamples,), and how many have one.
+    """
+
+    values: Floats
+    bounds: Floats
+    mean: Floats
+
+    @property
+    def defined(self) -> int:
+        """The number of pairs that have a value."""
+        return int(np.count_nonzero(~np.isnan(self.values)))
 
 
-def pair_kappas(
-    judgements: Judgements, comparisons: Comparisons, weights: Floats, items: int
-) -> tuple[Floats, Floats, Floats]:
-    """Cohen's kappa, Scott's pi and observed agreement, each (pairs, 1 + resamples)."""
-    place = (comparisons.pair, comparisons.item)
-    shape = (len(comparisons.pair_a), items)
+@dataclass(frozen=True, eq=False)
+class PairKappaFigures:
+    """Cohen's kappa and Scott's pi of all pairs, and their observed agreement, (pairs,)."""
 
-    def summed(values: Any) -> Floats:
-        flat = np.asarray(values, dtype=np.float64).ravel()
-        by_pair = sparse.csr_array(sparse.coo_array((flat, place), shape=shape))
-        return np.asarray(by_pair @ weights)
-
-    size = summed(judgements.tokens)
-    observed = 1 - ratio(summed(judgements.differing), size)
-    cohen_chance, scott_chance = np.zeros_like(size), np.zeros_like(size)
-    values_a, values_b = judgements.values_a.tocsc(), judgements.values_b.tocsc()
-    for value in range(values_a.shape[1]):
-        share_a = ratio(summed(values_a[:, [value]].toarray()), size)
-        share_b = ratio(summed(values_b[:, [value]].toarray()), size)
-        cohen_chance += share_a * share_b
-        scott_chance += ((share_a + share_b) / 2) ** 2
-    return kappa(observed, cohen_chance), kappa(observed, scott_chance), observed
+    cohen: OverPairs
+    scott: OverPairs
+    observed: Floats
 
 
-def _mean(values: Floats, why: str, annotators: int) -> Estimate:
-    defined = ~np.isnan(values)
-    mean = ratio(np.where(defined, values, 0).sum(axis=0), defined.sum(axis=0))
-    return estimate(mean, why=why, n=int(defined[:, 0].sum()), of=comb(annotators, 2))
+def pair_kappas(judgements: Judgements, grid: PairGrid) -> PairKappaFigures:
+    """Cohen's kappa, Scott's pi and observed agreement of all pairs, a block at a time."""
+    size = judgements.values_a.shape[1]
+    columns = np.column_stack(
+        (
+            judgements.tokens,
+            judgements.differing,
+            judgements.values_a.toarray(),
+            judgements.values_b.toarray(),
+        )
+    )
+    values, bounds = np.full((3, grid.pairs), np.nan), np.full((2, 3, grid.pairs), np.nan)
+    total, defined = np.zeros((2, grid.weights.shape[1])), np.zeros((2, grid.weights.shape[1]))
+    for here in grid.blocks(columns.shape[1]):
+        sums = grid.sums(columns, here)
+        tokens, differing = sums[:2]
+        shares = ratio(sums[2:], tokens).reshape(2, size, *tokens.shape)
+        observed = 1 - ratio(differing, tokens)
+        coefficients = (
+            kappa(observed, (shares[0] * shares[1]).sum(axis=0)),
+            kappa(observed, (shares.mean(axis=0) ** 2).sum(axis=0)),
+        )
+        values[2, here] = observed[:, 0]
+        for place, figure in enumerate(coefficients):
+            there = ~np.isnan(figure)
+            values[place, here] = figure[:, 0]
+            bounds[place, :, here] = grid.intervals(figure[:, 1:], there[:, 1:], here)
+            total[place] += np.where(there, figure, 0).sum(axis=0)
+            defined[place] += np.count_nonzero(there, axis=0)
+    mean = ratio(total, defined)
+    cohen, scott = (OverPairs(values[place], bounds[place], mean[place]) for place in range(2))
+    return PairKappaFigures(cohen, scott, values[2])
 
 
 def _fleiss(layer: Layer, coincidences: Coincidences, weights: Floats) -> Estimate:

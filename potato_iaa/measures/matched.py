@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Floats, Ints, present, ratio, weigh
+from potato_iaa.arrays import Floats, Ints, present, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.alignment import Alignment
 from potato_iaa.matcher.counts import Comparisons, tally
@@ -17,6 +17,7 @@ from potato_iaa.measures.alpha import nominal_alpha, observed_agreement
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import NO_VARIATION, Estimate, records
 from potato_iaa.measures.kappa import Judgements, pair_kappas
+from potato_iaa.measures.pairs import PairGrid
 from potato_iaa.measures.tokens import Tokens
 
 NOTHING_MATCHED = "no matched spans"
@@ -70,9 +71,7 @@ def matched_labels(
     )
     differing = 2 * weigh(item, left != right, len(layer.items)) @ weights
     by_value = np.asarray(values.T @ weights)
-    cohen, _, _ = pair_kappas(judgements, comparisons, weights, len(layer.items))
-    defined = ~np.isnan(cohen)
-    mean = ratio(np.where(defined, cohen, 0).sum(axis=0), defined.sum(axis=0))
+    cohen = pair_kappas(judgements, PairGrid(comparisons, weights)).cohen
     why = NO_VARIATION if len(left) else NOTHING_MATCHED
     matches = {"n": len(present(item)), "of": len(layer.items)}
     pairs = comb(len(layer.annotators), 2)
@@ -80,7 +79,7 @@ def matched_labels(
         matches=len(left),
         observed_agreement=estimate(observed_agreement(differing, by_value), why=why, **matches),
         alpha=estimate(nominal_alpha(differing, by_value), why=why, **matches),
-        cohen=estimate(mean, why=why, n=int(defined[:, 0].sum()), of=pairs),
+        cohen=estimate(cohen.mean, why=why, n=cohen.defined, of=pairs),
         confusion=_confusion(layer, left, right),
         pairs=_confusion_by_pair(layer, alignment, left, right),
     )

@@ -89,6 +89,7 @@ from potato_iaa.measures.tokens import (
 from potato_iaa.measures.unitizing import unitizing_figures
 
 ALWAYS = (EXACT, OVERLAP)
+SPAN_RULES = ("exact", "overlap", "soft")
 
 CODINGS = {
     "label": code_label,
@@ -274,13 +275,18 @@ def _count_all(
 def _all_f1(
     layer: Layer, counts: dict[str, Counts], ground: Ground, tell: Progress
 ) -> dict[str, F1Figures]:
-    figures = {}
+    """Figures of all rules; those that match the layer's spans, and so count the same, together."""
+    same = [name for name in counts if parse_rule(name.rsplit("_", 1)[0]).match in SPAN_RULES]
+    tell("F1")
+    figures = dict(
+        zip(same, f1_figures([counts[name] for name in same], ground, layer.labels), strict=True)
+    )
     for name, rule_counts in counts.items():
-        tell(f"F1 {name}")
-        # Untyped positions have one column: a position is marked, whatever the label.
-        labels = layer.labels if rule_counts.n_a.shape[1] == len(layer.labels) else ()
-        figures[name] = f1_figures(rule_counts, ground, labels)
-    return figures
+        if name not in figures:
+            # Untyped positions have one column: a position is marked, whatever the label.
+            labels = layer.labels if rule_counts.n_a.shape[1] == len(layer.labels) else ()
+            figures[name] = f1_figures([rule_counts], ground, labels)[0]
+    return {name: figures[name] for name in counts}
 
 
 def _sides(corpus: Corpus, layer: Layer, settings: Settings, tell: Progress) -> tuple[Side, ...]:

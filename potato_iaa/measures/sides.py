@@ -116,7 +116,7 @@ def _compare(
     figures = []
     for chosen in (among, against):
         here = replace(ground, chosen_pairs=chosen)
-        reduced = over_pairs(sums[0][:, np.newaxis], sums[1][:, np.newaxis], here)
+        reduced = over_pairs([sums[0][:, np.newaxis]], sums[1][:, np.newaxis], here)[0]
         n = int(np.count_nonzero(~np.isnan(reduced.values[0]) & here.counted_pairs))
         figures.append((reduced.mean[0], here.why, n, int(chosen.sum())))
     (humans, humans_why, n, of), (side, side_why, side_n, side_of) = figures
