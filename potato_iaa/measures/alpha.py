@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from potato_iaa.arrays import Floats, ratio
-from potato_iaa.measures.bootstrap import weighted_sums
 from potato_iaa.measures.tokens import Coincidences, LabelCoincidences
 
 
@@ -43,7 +42,7 @@ def chance_agreement(values: Floats) -> Floats:
 
 def weighted(coincidences: Coincidences, weights: Floats) -> tuple[Floats, Floats]:
     """Disagreement (columns,) and values (values, columns) under weights (items, columns)."""
-    return coincidences.disagreement @ weights, weighted_sums(coincidences.values.T, weights)
+    return coincidences.disagreement @ weights, coincidences.values.T @ weights
 
 
 def label_alphas(coincidences: LabelCoincidences, weights: Floats) -> Floats:

@@ -115,7 +115,8 @@ class Gamma:
 
     ``observed_disorder`` is exact for two annotators, and has a value there even where γ has none.
     ``samples`` were drawn with ``seed``: none where all annotators have the same units, for then
-    the observed disorder is 0 and γ is 1. ``seconds`` is what pygamma took.
+    the observed disorder is 0 and γ is 1. ``seconds`` is what pygamma took, which
+    differs from run to run and is in no report.
     """
 
     gamma: Coefficient
@@ -136,7 +137,6 @@ class Gamma:
             "gamma_k": {label: value.to_dict() for label, value in self.gamma_k.items()},
             "samples": self.samples,
             "seed": self.seed,
-            "seconds": None if self.seconds is None else round(self.seconds, 3),
         }
 
 

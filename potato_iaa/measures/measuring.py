@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -207,31 +208,34 @@ def _measure_scheme(
     comparisons, weights = ground.comparisons, ground.weights
     tell("tokens")
     tokens = make_tokens(layer, settings.token_unit)
-    overlaps = overlap_edges(layer)
-    counts = _count_all(layer, tokens, ground, overlaps, settings.rules, tell)
-    f1 = _all_f1(layer, counts, ground, tell)
-    tell("disagreements")
-    alignment = align(layer, overlaps)
-    disagreements = find_disagreements(layer, comparisons, overlaps, alignment)
-    token = _token_figures(layer, tokens, ground, settings, audit=audit)
-    tell("unitizing")
-    return SchemeAgreement(
-        scheme=layer.scheme,
-        corpus=_corpus_figures(layer, ground),
-        f1=f1,
-        lost=_lost(f1),
-        token=token,
-        unitizing=unitizing_figures(layer, weights),
-        alpha_u=alpha_u_figures(layer, weights) if "alpha_u" in settings.measures else None,
-        gamma=_gamma(layer, settings, weights, tell) if "gamma" in settings.measures else None,
-        matched_labels=matched_labels(layer, comparisons, alignment, weights),
-        boundaries=boundaries(layer, tokens, alignment),
-        disagreements=disagreement_table(layer, comparisons, disagreements),
-        kinds=kind_counts(layer, comparisons, disagreements),
-        annotators=_annotators(layer),
-        drift=drift(layer, counts["exact_typed"], ground),
-        sides=_sides(corpus, layer, settings, tell),
-    )
+    # Tokens and units have nothing to do with matching: arrays leave the interpreter free, and a
+    # second core does them meanwhile.
+    with ThreadPoolExecutor(max_workers=1) as second:
+        token = second.submit(_token_figures, layer, tokens, ground, settings, audit=audit)
+        unitizing = second.submit(unitizing_figures, layer, weights)
+        overlaps = overlap_edges(layer)
+        counts = _count_all(layer, tokens, ground, overlaps, settings.rules, tell)
+        f1 = _all_f1(layer, counts, ground, tell)
+        tell("disagreements")
+        alignment = align(layer, overlaps)
+        disagreements = find_disagreements(layer, comparisons, overlaps, alignment)
+        return SchemeAgreement(
+            scheme=layer.scheme,
+            corpus=_corpus_figures(layer, ground),
+            f1=f1,
+            lost=_lost(f1),
+            matched_labels=matched_labels(layer, comparisons, alignment, weights),
+            boundaries=boundaries(layer, tokens, alignment),
+            disagreements=disagreement_table(layer, comparisons, disagreements),
+            kinds=kind_counts(layer, comparisons, disagreements),
+            annotators=_annotators(layer),
+            drift=drift(layer, counts["exact_typed"], ground),
+            sides=_sides(corpus, layer, settings, tell),
+            alpha_u=alpha_u_figures(layer, weights) if "alpha_u" in settings.measures else None,
+            gamma=_gamma(layer, settings, weights, tell) if "gamma" in settings.measures else None,
+            token=token.result(),
+            unitizing=unitizing.result(),
+        )
 
 
 def _gamma(layer: Layer, settings: Settings, weights: Floats, tell: Progress) -> GammaFigures:

@@ -6,9 +6,8 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sparse
 
-from potato_iaa.arrays import Flags, Floats, Ints, distinct, expand, group_starts, present, weigh
+from potato_iaa.arrays import Floats, Ints, distinct, expand, group_starts, present, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.measures.tokenizing import tokenize_all
 
@@ -22,6 +21,7 @@ class Tokens:
     ``start``, ``end``, ``unit``: int64 (tokens,), sorted. ``weight``: how many times each counts:
     once, or, for segments, once per code point. One mark per token, pass and span:
     ``mark_token``, ``mark_pass``, ``mark_span``: int64 (marks,), sorted by token and pass.
+    ``unit_size``: float64 (units,), the weight of each unit's tokens.
     """
 
     start: Ints
@@ -31,6 +31,7 @@ class Tokens:
     mark_token: Ints
     mark_pass: Ints
     mark_span: Ints
+    unit_size: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Coincidences:
 
     names: tuple[str, ...]
     disagreement: Floats
-    values: sparse.csr_array
+    values: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,9 @@ def _marked(layer: Layer, start: Ints, end: Ints, unit: Ints, weight: Ints) -> T
     stop = np.searchsorted(start, layer.part_end, side="left")
     part, ahead = expand(np.maximum(stop - first, 0).astype(np.int64))
     span = layer.part_span[part]
-    marks = distinct(first[part] + ahead, layer.span_pass[span], span)
-    return Tokens(start, end, unit, weight, *marks)
+    mark_token, mark_pass, mark_span = distinct(first[part] + ahead, layer.span_pass[span], span)
+    size = weigh(unit, weight, len(layer.unit_item))
+    return Tokens(start, end, unit, weight, mark_token, mark_pass, mark_span, size)
 
 
 def code_label(layer: Layer, tokens: Tokens) -> Coding:
@@ -189,51 +191,50 @@ def readers(layer: Layer) -> Ints:
 
 def coincide(layer: Layer, tokens: Tokens, coding: Coding) -> Coincidences:
     """Coincidences of all tokens that two or more annotators read."""
-    return _coincide(layer, tokens, coding, np.ones(len(tokens.unit), dtype=bool))
+    return _coincide(layer, tokens, coding, tokens.unit_size)
 
 
 def coincide_marked(layer: Layer, tokens: Tokens, coding: Coding) -> Coincidences:
     """Coincidences of those tokens that at least one annotator marked."""
-    marked = np.zeros(len(tokens.unit), dtype=bool)
-    marked[coding.token] = True
-    return _coincide(layer, tokens, coding, marked)
+    marked = coding.token[group_starts(coding.token)]
+    size = weigh(tokens.unit[marked], tokens.weight[marked], len(layer.unit_item))
+    return _coincide(layer, tokens, coding, size)
 
 
-def _coincide(layer: Layer, tokens: Tokens, coding: Coding, counted: Flags) -> Coincidences:
-    """Coincidences of the ``counted`` tokens, all the coding's marked ones among them.
+def _coincide(layer: Layer, tokens: Tokens, coding: Coding, size: Floats) -> Coincidences:
+    """Coincidences of ``size`` tokens per unit, all the coding's marked ones among them.
 
     Only marked tokens can disagree, and a value that k of m annotators gave a token adds
     k·(k−1)/(m−1) agreeing pairs to it: nothing has to be done for the tokens that all left ``O``.
     """
     m = readers(layer)
-    size = weigh(tokens.unit[counted], tokens.weight[counted], len(m))
-    kept = m[tokens.unit[coding.token]] >= 2
-    token, value = coding.token[kept], coding.value[kept]
+    unit = tokens.unit[coding.token]
+    kept = m[unit] >= 2
+    token, value, unit = coding.token[kept], coding.value[kept], unit[kept]
+    weight = tokens.weight[token]
+    item = layer.unit_item[unit]
 
-    marked, agreeing = _agreeing(token, value, len(coding.names), m[tokens.unit])
-    reader = m[tokens.unit[marked]]
+    marked, agreeing = _agreeing(token, value, len(coding.names), m[unit])
+    marked_unit = tokens.unit[marked]
+    reader = m[marked_unit]
     disagreement = weigh(
-        layer.unit_item[tokens.unit[marked]],
+        layer.unit_item[marked_unit],
         tokens.weight[marked] * (reader - agreeing / np.maximum(reader - 1, 1)),
         len(layer.items),
     )
-    unit, weight = tokens.unit[token], tokens.weight[token]
-    outside = np.where(m >= 2, size * m, 0) - weigh(unit, weight, len(m))
-    place = (
-        np.concatenate((layer.unit_item, layer.unit_item[unit])),
-        np.concatenate((np.zeros_like(layer.unit_item), value)),
-    )
-    values = sparse.coo_array(
-        (np.concatenate((outside, weight)), place), shape=(len(layer.items), len(coding.names))
-    )
-    return Coincidences(coding.names, disagreement, sparse.csr_array(values))
+    columns = len(coding.names)
+    given = weigh(item * columns + value, weight, len(layer.items) * columns)
+    given = given.reshape(len(layer.items), columns)
+    read = weigh(layer.unit_item, np.where(m >= 2, size * m, 0), len(layer.items))
+    given[:, 0] = read - given.sum(axis=1)
+    return Coincidences(coding.names, disagreement, given)
 
 
 def coincide_labels(layer: Layer, tokens: Tokens) -> LabelCoincidences:
     """Coincidences of each label alone: a token bears it or not, whatever else it bears."""
     m = readers(layer)
     labels = len(layer.labels)
-    size = weigh(tokens.unit, tokens.weight, len(m))
+    size = tokens.unit_size
     read = weigh(layer.unit_item, np.where(m >= 2, size * m, 0), len(layer.items))
     token, label, _ = distinct(
         tokens.mark_token, layer.span_label[tokens.mark_span], tokens.mark_pass
@@ -256,15 +257,17 @@ def coincide_labels(layer: Layer, tokens: Tokens) -> LabelCoincidences:
 
 
 def _agreeing(token: Ints, value: Ints, values: int, readers: Ints) -> tuple[Ints, Ints]:
-    """The marked tokens, and per token the ordered pairs of equal values, ``O`` among them."""
+    """The marked tokens, and per token the ordered pairs of equal values, ``O`` among them.
+
+    ``token`` is sorted; ``readers``: how many annotators read each one's unit.
+    """
+    if not len(token):
+        return token, token
+    begin = group_starts(token)
+    marked, m = token[begin], readers[begin]
+    left = m - np.diff(np.append(begin, len(token)))
     cell = np.sort(token * values + value)
     first = group_starts(cell)
     same = np.diff(np.append(first, len(cell)))
-    row = cell[first] // values
-    begin = group_starts(row)
-    if not len(begin):
-        return begin, begin
-    marked = row[begin]
-    marks = np.add.reduceat(same, begin)
-    left = readers[marked] - marks
-    return marked, np.add.reduceat(same * (same - 1), begin) + left * (left - 1)
+    alike = np.add.reduceat(same * (same - 1), group_starts(cell[first] // values))
+    return marked, alike + left * (left - 1)

@@ -166,7 +166,7 @@ def intersect(layer: Layer) -> Intersections:
     coding = code_io_longest(layer, segments)
     whole = coincide(layer, segments, coding)
     binary = coincide(layer, segments, code_binary(layer, segments))
-    lengths = whole.values.toarray()
+    lengths = whole.values
     m = readers(layer)
     item_of_span = layer.unit_item[layer.span_unit]
     counted = m[layer.span_unit] >= 2

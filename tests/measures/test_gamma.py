@@ -39,12 +39,6 @@ with_pygamma = pytest.mark.skipif(
 )
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 DEFAULTS = GammaSettings()
-CASE_ITEMS = [
-    (case_id, item)
-    for case_id in CASE_IDS
-    for item, right in case(case_id)["expected"]["gamma"]["items"].items()
-    if isinstance(right["observed_disorder"], float)
-]
 
 
 def units_of(*units: tuple[int, int, int]) -> Any:
@@ -280,6 +274,7 @@ print("{}", flush=True)
 for line in sys.stdin:
     print('{"why": "it failed"}', flush=True)
 """
+LATE = FAILING.replace('"why": "it failed"', '"overdue": true')
 NOT_STARTING = """print('{"why": "it does not start"}')"""
 TWO_APART = {"A": [(0, 4, "X"), (6, 8, "Y")], "B": [(2, 6, "X")]}
 DISORDER = (0.25 + 1) / 1.5
@@ -291,7 +286,7 @@ class StandIn:
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = path
         monkeypatch.setattr(gamma_process, "PROGRAM", str(path))
-        monkeypatch.setattr(gamma_process, "GRACE_SECONDS", 0.2)
+        monkeypatch.setattr(gamma_process, "GRACE_SECONDS", 1.0)
         monkeypatch.setattr(gamma_process, "pygamma_version", lambda: "0.0")
         gamma_process.hang_up()
 
@@ -326,11 +321,12 @@ def test_gamma_is_one_less_observed_over_expected(stand_in: StandIn) -> None:
     assert row["observed_disorder"] == pytest.approx(DISORDER)
     assert row["expected_disorder"] == 2.0
     assert row["samples"] == 2
-    assert row["seconds"] == 0.123
+    assert "seconds" not in row
     assert row["gamma_cat"] == {"value": 1 - 0.5 / 0.5}
     assert row["gamma_k"] == {"X": {"value": 0.0}, "Y": {"value": 1 - 1 / 1}}
     mean = figures.mean_over_items
-    assert (mean.value, mean.n, mean.of) == (pytest.approx(1 - DISORDER / 2), 2, 2)
+    assert mean.value == pytest.approx(1 - DISORDER / 2)
+    assert (mean.n, mean.of) == (2, 2)
     assert mean.low == pytest.approx(mean.high)
     assert figures.gamma_k["Y"].n == 2
 
@@ -387,7 +383,7 @@ def test_items_beyond_the_time_for_all_are_undefined(stand_in: StandIn) -> None:
     stand_in.write(HANGING)
     corpus = corpus_of({f"d{number}": TWO_APART for number in range(9)})
     rows = list(rows_of(gamma_of(corpus, total_seconds=0.3)).values())
-    assert rows[-1]["why"] == "beyond the time limit of 0.3 s for all items"
+    assert {row["why"] for row in rows} == {"beyond the time limit of 0.3 s for all items"}
     assert rows[-1]["observed_disorder"] == pytest.approx(DISORDER)
     assert len(Path(f"{stand_in.path}.pid").read_text(encoding="utf-8").split()) == 1
 
@@ -397,6 +393,7 @@ def test_items_beyond_the_time_for_all_are_undefined(stand_in: StandIn) -> None:
     [
         (DYING, "pygamma-agreement ended without an answer (exit code 3)"),
         (FAILING, "it failed"),
+        (LATE, "pygamma-agreement needed more than 30 s"),
         (NOT_STARTING, "it does not start"),
         ("raise SystemExit(4)", "pygamma-agreement ended without an answer (exit code 4)"),
     ],
@@ -413,8 +410,13 @@ def test_one_process_serves_several_layers(
 ) -> None:
     stand_in.write(ANSWERING % DISORDER)
     started: list[Any] = []
-    popen = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append(a) or popen(*a, **k))
+
+    class Counted(subprocess.Popen[str]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            started.append(arguments)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", Counted)
     for _ in range(3):
         gamma_of(corpus_of({"d1": TWO_APART}))
     assert len(started) == 1
@@ -511,11 +513,16 @@ def test_the_program_says_that_it_does_not_start_where_pygamma_is_not() -> None:
 
 
 @with_pygamma
-@pytest.mark.parametrize(("case_id", "item"), CASE_ITEMS)
-def test_pygamma_finds_the_disorder_and_gamma_of_the_cases(case_id: str, item: str) -> None:
-    layer = make_layer(case_corpus(case_id), "spans")
-    (units,) = (found.units for found in gamma._items(layer) if found.item == item)
-    expected = case(case_id)["expected"]["gamma"]["items"][item]
+@pytest.mark.parametrize("case_id", CASE_IDS)
+def test_pygamma_finds_the_disorder_and_gamma_of_the_cases(case_id: str) -> None:
+    items = case(case_id)["expected"]["gamma"]["items"]
+    for found in gamma._items(make_layer(case_corpus(case_id), "spans")):
+        # Null where there is nothing to align, a word where it was too much for brute force.
+        if isinstance(items[found.item]["observed_disorder"], float):
+            assert_disorders(found.units, items[found.item])
+
+
+def assert_disorders(units: list[Any], expected: Figures) -> None:
     sampled = expected.get("pygamma", {})
     for sampler in sampled or ("statistical",):
         settings = GammaSettings(sampler=sampler, samples=30 if sampled else 1)
@@ -543,8 +550,8 @@ def test_gamma_lies_in_the_range_of_the_cases(sampler: str) -> None:
                 assert low <= row["value"] <= high, (case_id, item)
 
 
-def timeless(figures: GammaFigures) -> list[Figures]:
-    return [row | {"seconds": None} for row in figures.to_dict()["items"]]
+def rows(figures: GammaFigures) -> list[Figures]:
+    return list(figures.to_dict()["items"])
 
 
 @with_pygamma
@@ -557,9 +564,9 @@ def test_gamma_depends_on_the_seed_and_on_nothing_beside_the_item() -> None:
     once = gamma_of(corpus_of(marks))
     gamma_process.hang_up()
     again = gamma_of(corpus_of({item: marks[item] for item in ("d3", "d2")}))
-    assert timeless(once)[1:] == timeless(again)
+    assert rows(once)[1:] == rows(again)
     other = gamma_of(corpus_of(marks), seed=1)
-    assert timeless(other)[1]["expected_disorder"] != timeless(once)[1]["expected_disorder"]
+    assert rows(other)[1]["expected_disorder"] != rows(once)[1]["expected_disorder"]
     assert once.pygamma == pygamma_version()
     assert once.solver in ("CBC", "GLPK_MI")
     assert all(

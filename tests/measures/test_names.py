@@ -91,7 +91,7 @@ def test_report_json_and_the_measurement_agree(text: str, scheme: SchemeAgreemen
     ("text", "why"),
     [
         ("F1(match=terms)", "rule terms was not measured"),
-        ("F1(label=NOBODY)", "no label 'NOBODY'"),
+        ("F1(label=NOBODY)", "no such label"),
         ("u_alpha(flattened=yes)", "no overlapping spans, so nothing was flattened"),
     ],
 )

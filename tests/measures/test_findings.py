@@ -1,0 +1,395 @@
+"""What the figures say in words: the right sentence for a situation, and none that is not true."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from potato_iaa.measures.agreement import SchemeAgreement
+from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.findings import findings, shown
+from tests.corpora import Marks, Span, corpus_of
+from tests.measures.helpers import scheme_of
+from tests.measures.test_laws import Small, examples, small_corpora
+
+X, Y = (0, 4, "X"), (0, 4, "Y")
+WORDS = "aaaa bbbb cccc dddd eeee ffff gggg hhhh"
+
+
+def said(scheme: SchemeAgreement, topic: str = "") -> list[str]:
+    return [finding.text for finding in findings(scheme) if topic in ("", finding.topic)]
+
+
+def told(marks: Marks, topic: str = "", **options: Any) -> list[str]:
+    """The sentences about a corpus whose texts are eight words of four letters."""
+    making = {key: options.pop(key) for key in ("labels", "annotators") if key in options}
+    corpus = corpus_of(marks, texts=dict.fromkeys(marks, WORDS), **making)
+    return said(scheme_of(corpus, **{"bootstrap": 100, **options}), topic)
+
+
+def items(count: int, **passes: list[Span] | None) -> dict[str, dict[str, list[Span] | None]]:
+    return {f"d{position:03}": dict(passes) for position in range(count)}
+
+
+def one(sentences: list[str], start: str) -> str:
+    found = [sentence for sentence in sentences if sentence.startswith(start)]
+    assert len(found) == 1, sentences
+    return found[0]
+
+
+# What costs most ----------------------------------------------------------------------------------
+
+
+def test_full_agreement_leaves_nothing_to_fix() -> None:
+    assert told(items(12, A=[X], B=[X]), "lost") == [
+        "Nothing to fix: the annotators agree on every span."
+    ]
+
+
+@pytest.mark.xfail(strict=True, reason="an F1 above .995 is taken for full agreement")
+def test_one_missed_span_in_hundreds_is_not_agreement_on_every_span() -> None:
+    # 2·300/(300 + 301) = .998: one span of 301 is missed.
+    many = items(300, A=[X], B=[X]) | {"e": {"A": [], "B": [X]}}
+    assert not any("every span" in sentence for sentence in told(many, "lost", bootstrap=10))
+
+
+@pytest.mark.parametrize(
+    ("b", "loss", "remedy"),
+    [
+        pytest.param([], "existence", "what is to be marked at all", id="existence"),
+        pytest.param([Y], "label", "what sets the labels apart", id="label"),
+        pytest.param([(0, 9, "X")], "boundary", "what belongs inside a span", id="boundary"),
+    ],
+)
+def test_the_greatest_loss_is_named_with_its_share_and_a_remedy(
+    b: list[Span], loss: str, remedy: str
+) -> None:
+    # On 6 of 12 items B marks the same, on the others not: F1 is 2·6/(12 + 6) or 6/12.
+    marks = items(6, A=[X], B=[X]) | {f"e{n}": {"A": [X], "B": b} for n in range(6)}
+    total = "0.50" if b else "0.33"
+    sentence = told(marks, "lost")[0]
+    assert sentence.startswith(f"Of the {total} missing to full agreement, {total} is {loss}: ")
+    assert remedy in sentence
+
+
+def test_only_the_loss_that_there_is_is_named() -> None:
+    marks = items(6, A=[X], B=[X]) | {f"e{n}": {"A": [X], "B": [Y]} for n in range(6)}
+    assert len(told(marks, "lost")) == 1
+
+
+def test_a_second_loss_is_named_where_the_intervals_do_not_tell_the_two_apart() -> None:
+    marks = {f"d{n:02}": {"A": [X], "B": [[Y], [(0, 9, "X")], [X]][n % 3]} for n in range(15)}
+    sentences = told(marks, "lost")
+    assert len(sentences) == 2
+    assert {"label", "boundary"} == {
+        loss
+        for loss in ("existence", "label", "boundary")
+        if re.search(loss, " ".join(sentences), re.I)
+    }
+    assert "the intervals of the two overlap" in sentences[1]
+
+
+def test_a_second_loss_far_behind_is_not_named() -> None:
+    marks = items(60, A=[X], B=[Y]) | {"e": {"A": [X], "B": [(0, 9, "X")]}}
+    assert len(told(marks, "lost")) == 1
+
+
+# Tokens -------------------------------------------------------------------------------------------
+
+
+def test_token_alpha_above_f1_among_many_o_is_called_flattering() -> None:
+    # One word of eight is marked; half of the spans have one word too many.
+    marks = {f"d{n:02}": {"A": [X], "B": [X if n % 2 else (0, 9, "X")]} for n in range(12)}
+    scheme = scheme_of(corpus_of(marks, texts=dict.fromkeys(marks, WORDS)))
+    alpha, marked = scheme.token.alpha.value, scheme.token.alpha_marked.value
+    assert alpha is not None
+    sentence = one(
+        said(scheme, "tokens"), f"Token alpha ({alpha:.2f}) flatters by {alpha - 0.5:.2f}"
+    )
+    assert "are O" in sentence
+    assert f"alpha over the marked tokens alone is {marked:.2f}" in sentence
+
+
+def test_token_alpha_above_f1_without_many_o_is_about_how_spans_are_cut() -> None:
+    # Seven of eight words are marked by both, in one span or in two.
+    whole, halves = [(0, 34, "X")], [(0, 19, "X"), (20, 34, "X")]
+    sentences = told(items(12, A=whole, B=halves), "tokens")
+    assert "spans that they cut or count differently" in one(
+        sentences, "Token alpha (1.00) is 1.00"
+    )
+
+
+def test_token_alpha_below_f1_is_about_long_spans() -> None:
+    marks = items(12, A=[X, (10, 39, "X")], B=[X]) | items(0)
+    assert "long ones" in one(told(marks, "tokens"), "Token alpha")
+
+
+def test_token_alpha_near_f1_tells_the_same_story() -> None:
+    assert one(told(items(12, A=[X], B=[X]), "tokens"), "Token alpha").startswith(
+        "Token alpha (1.00) and span F1 tell the same story"
+    )
+
+
+@pytest.mark.xfail(strict=True, reason="0.0 is taken for no value")
+def test_an_alpha_over_marked_tokens_of_exactly_zero_is_said() -> None:
+    scheme = scheme_of(corpus_of(items(12, A=[X], B=[X]), texts=dict.fromkeys(items(12), WORDS)))
+    zero = replace(scheme, token=replace(scheme.token, alpha_marked=Estimate(0.0)))
+    assert "the marked tokens alone is 0.00" in one(said(zero, "tokens"), "Token alpha")
+
+
+def test_token_alpha_without_a_value_says_why() -> None:
+    # Everything is marked with one label by both: no variation.
+    marks: Marks = {"d1": {"A": [(0, 39, "X")], "B": [(0, 39, "X")]}}
+    assert told(marks, "tokens") == ["Token alpha has no value: no variation."]
+
+
+def test_chance_agreement_stands_beside_observed_agreement() -> None:
+    # Of 80 tokens A marks 10 and B 5 of them: they agree on 75. Shares 15/160 and 145/160.
+    marks = {f"d{n:02}": {"A": [X], "B": [X] if n % 2 else []} for n in range(10)}
+    chance = (15 / 160) ** 2 + (145 / 160) ** 2
+    reached = (75 / 80 - chance) / (1 - chance)
+    sentence = one(told(marks, "tokens"), "Annotators agree on 93.8% of the tokens")
+    assert f"{chance:.1%} would agree by chance" in sentence
+    assert f"{reached:.0%} of the way from chance to full agreement" in sentence
+
+
+# Who and what stands out --------------------------------------------------------------------------
+
+
+def test_a_label_below_the_headline_beyond_its_interval_stands_out() -> None:
+    marks = items(40, A=[(5, 9, "good"), (0, 4, "bad")], B=[(5, 9, "good"), (10, 14, "bad")])
+    marks |= {f"e{n}": {"A": [(0, 4, "good")], "B": [(0, 4, "good")]} for n in range(20)}
+    assert told(marks, "labels") == [
+        "Label “bad” stands out: F1 0.00, below the headline by more than its interval."
+    ]
+
+
+def test_without_intervals_no_label_stands_out() -> None:
+    marks = items(10, A=[(5, 9, "good"), (0, 4, "bad")], B=[(5, 9, "good"), (10, 14, "bad")])
+    assert told(marks, "labels", bootstrap=0) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (("X", "Y"), "Nobody used “Y”."),
+        (("X", "Y", "Z"), "Nobody used “Y” and “Z”."),
+        (("W", "X", "Y", "Z"), "Nobody used “W”, “Y” and “Z”."),
+    ],
+)
+def test_labels_that_nobody_used_are_listed(labels: tuple[str, ...], sentence: str) -> None:
+    assert told(items(12, A=[X], B=[X]), "labels", labels=labels) == [sentence]
+
+
+def test_an_annotator_below_the_headline_beyond_the_interval_stands_out() -> None:
+    marks = items(20, A=[X], B=[X], C=[X], D=[(0, 9, "X")])
+    # Three pairs at 1 and three at 0; without D all at 1.
+    assert told(marks, "annotators") == [
+        "“D” agrees least with the others (F1 0.00): without this annotator the headline would be "
+        "1.00."
+    ]
+
+
+@pytest.mark.xfail(strict=True, reason="each of up to three is said to agree least")
+def test_only_one_annotator_agrees_least() -> None:
+    marks = items(20, A=[X], B=[X], C=[X], D=[(0, 9, "X")], E=[(0, 14, "X")])
+    sentences = told(marks, "annotators")
+    assert sum("agrees least" in sentence for sentence in sentences) == 1
+
+
+def test_of_two_annotators_none_stands_out() -> None:
+    assert told(items(20, A=[X], B=[(0, 9, "X")]), "annotators") == []
+
+
+@pytest.mark.parametrize(
+    ("spans", "said_of_d"),
+    [
+        ([X, (5, 9, "X"), (10, 14, "X")], "more than twice as many"),
+        ([X, (5, 9, "X")], None),
+    ],
+)
+def test_an_annotator_who_marks_far_more_than_usual_is_named(
+    spans: list[Span], said_of_d: str | None
+) -> None:
+    found = [
+        sentence
+        for sentence in told(items(12, A=[X], B=[X], C=[X], D=spans), "annotators")
+        if "as many spans" in sentence
+    ]
+    if said_of_d is None:
+        assert found == []
+    else:
+        assert found == [
+            f"“D” marks {said_of_d} spans per item as is usual here (3.0 against 1.0)."
+        ]
+
+
+def test_an_annotator_who_marks_far_less_than_usual_is_named() -> None:
+    spans: list[Span] = [X, (5, 9, "X"), (10, 14, "X")]
+    sentences = told(items(12, A=spans, B=spans, C=spans, D=[X]), "annotators")
+    assert (
+        "“D” marks less than half as many spans per item as is usual here (1.0 against 3.0)."
+        in (sentences)
+    )
+
+
+# How much there is --------------------------------------------------------------------------------
+
+
+def test_the_interval_of_the_headline_is_told_with_what_would_halve_it() -> None:
+    marks = items(6, A=[X], B=[X]) | {f"e{n}": {"A": [X], "B": [Y]} for n in range(6)}
+    corpus = corpus_of(marks, texts=dict.fromkeys(marks, WORDS))
+    scheme = scheme_of(corpus, bootstrap=100)
+    headline = scheme.f1["exact_typed"].averages.mean_over_pairs
+    assert said(scheme, "precision") == [
+        f"12 shared items leave the headline between {headline.low:.2f} and {headline.high:.2f}; "
+        "about 48 would halve that interval."
+    ]
+
+
+def test_few_items_are_a_warning() -> None:
+    marks = items(3, A=[X], B=[X]) | {"e": {"A": [X]}, "f": {"A": [X]}}
+    assert one(told(marks, "precision"), "Only 3 items of 5 were read by two or more annotators")
+
+
+def test_ten_items_are_no_warning() -> None:
+    assert not [text for text in told(items(10, A=[X], B=[X])) if text.startswith("Only")]
+
+
+@pytest.mark.parametrize(
+    ("marks", "why"),
+    [
+        ({"d1": {"A": [X]}}, "only one annotator"),
+        ({"d1": {"A": [X]}, "d2": {"B": [X]}}, "no shared items"),
+        ({"d1": {"A": [], "B": []}}, "nothing marked by either"),
+    ],
+)
+def test_a_headline_without_a_value_says_why_and_nothing_else(marks: Marks, why: str) -> None:
+    assert told(marks) == [f"F1 has no value: {why}."]
+
+
+def crowd(count: int) -> dict[str, dict[str, list[Span] | None]]:
+    """Four annotators, each two of whom share ``count`` items."""
+    pairs = ("AB", "AC", "AD", "BC", "BD", "CD")
+    return {
+        f"{pair}{position}": {who: [X] for who in pair}
+        for pair in pairs
+        for position in range(count)
+    }
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_crowd_that_shares_few_items_is_warned_about_the_mean_over_pairs(count: int) -> None:
+    found = told(crowd(count), "pairs")
+    if count < 3:
+        assert one(found, f"Half of the pairs share {count} items or fewer")
+        assert "pooled F1" in found[0]
+    else:
+        assert found == []
+
+
+def test_pairs_that_share_nothing_are_counted() -> None:
+    marks = items(12, A=[X], B=[X]) | {"e": {"C": [X]}}
+    assert told(marks, "pairs") == ["2 of 3 pairs share no item and are in no mean."]
+
+
+# Singular and plural ------------------------------------------------------------------------------
+
+agrees = pytest.mark.xfail(strict=True, reason="one thing with the verb or noun of several")
+
+
+@pytest.mark.parametrize(
+    ("count", "start"),
+    [
+        pytest.param(1, "1 token carries several labels", marks=agrees),
+        (2, "2 tokens carry several labels"),
+    ],
+)
+def test_tokens_with_several_labels(count: int, start: str) -> None:
+    marks = items(12, A=[X], B=[X]) | {f"e{n}": {"A": [X, Y], "B": []} for n in range(count)}
+    assert one(told(marks, "tokens"), start)
+
+
+@pytest.mark.parametrize(
+    ("count", "start", "rest"),
+    [
+        pytest.param(1, "1 span touches no token", "is invisible", marks=agrees),
+        (2, "2 spans touch no token", "are invisible"),
+    ],
+)
+def test_spans_without_tokens(count: int, start: str, rest: str) -> None:
+    marks = items(12, A=[X], B=[X]) | {f"e{n}": {"A": [(4, 5, "X")], "B": []} for n in range(count)}
+    assert rest in one(told(marks, "tokens"), start)
+
+
+@pytest.mark.parametrize(
+    ("count", "start"),
+    [
+        pytest.param(1, "In 1 comparison of an item by two annotators", marks=agrees),
+        (2, "In 2 comparisons of an item by two annotators"),
+    ],
+)
+def test_comparisons_in_which_neither_marked_anything(count: int, start: str) -> None:
+    marks = items(12, A=[X], B=[X]) | {f"e{n}": {"A": [], "B": []} for n in range(count)}
+    assert one(told(marks, "passes"), start)
+
+
+@agrees
+def test_one_pair_that_shares_nothing() -> None:
+    marks = items(12, A=[X], B=[X]) | {"e": {"B": [X], "C": [X]}}
+    assert "1 of 3 pairs shares no item and is in no mean." in told(marks, "pairs")
+
+
+@agrees
+def test_pairs_that_share_one_item() -> None:
+    assert one(told(crowd(1), "pairs"), "Half of the pairs share 1 item or fewer")
+
+
+@agrees
+def test_one_item_that_was_read_by_two() -> None:
+    marks: Marks = {"d1": {"A": [X], "B": [X, Y]}, "d2": {"A": [X]}}
+    assert one(told(marks, "precision"), "Only 1 item of 2 was read by two or more annotators")
+
+
+# Of all sentences ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"),
+        (0.125, "0.12"),
+        (1.0, "1.00"),
+        (-0.0, "0.00"),
+        (-0.25, "-0.25"),
+        pytest.param(
+            -0.001, "0.00", marks=pytest.mark.xfail(strict=True, reason="a negative zero is shown")
+        ),
+    ],
+)
+def test_figures_have_two_decimals_and_no_negative_zero(value: float | None, text: str) -> None:
+    assert shown(value) == text
+
+
+@settings(examples, max_examples=12)
+@given(small_corpora())
+def test_every_finding_is_a_sentence_without_missing_values(small: Small) -> None:
+    scheme = scheme_of(small.corpus(), bootstrap=10)
+    found = findings(scheme)
+    assert found
+    for finding in found:
+        assert finding.weight in ("main", "note", "warning")
+        assert re.fullmatch(r"[A-Z0-9“].*\.", finding.text), finding.text
+        assert not re.search(r"\b(nan|inf|None|n/a)\b|—|  ", finding.text), finding.text
+
+
+def test_no_verdict_is_given_on_f1() -> None:
+    words = (
+        r"\b(good|poor|fair|moderate|substantial|excellent|almost perfect|acceptable|reliable)\b"
+    )
+    for b in ([X], [Y], [(0, 9, "X")], []):
+        assert not re.search(words, " ".join(told(items(12, A=[X], B=b))), re.IGNORECASE)

@@ -1,0 +1,346 @@
+"""The unitizing alphas of 2016 against slow code, per label, flattened, and for spans in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.corpora import (
+    NO_SHARED_ITEMS,
+    ONE_ANNOTATOR,
+    Figures,
+    assert_undefined,
+    assert_value,
+    corpus_of,
+    figures,
+    figures_of,
+    parts_corpus,
+)
+from tests.measures.helpers import Continuum, Unit, naive_family
+from tests.measures.test_laws import LABELS, NaiveSpan, Small, examples, small_corpora
+
+Passes = dict[str, list[Unit]]
+LONG = (0, 8, "X")
+
+
+def unitizing(marks: Mapping[str, Passes], lengths: Mapping[str, int]) -> Figures:
+    """The family on items of so many characters."""
+    texts = {item: "x" * lengths[item] for item in marks}
+    found: Figures = figures(marks, texts=texts)["unitizing"]
+    return found
+
+
+def assert_family(found: Figures, right: Mapping[str, Any]) -> None:
+    """All coefficients of the family are those of the slow code."""
+    assert_value(found["u_alpha"], right["u"])
+    assert_value(found["binary_u_alpha"], right["binary"])
+    assert_value(found["cu_alpha"], right["cu"])
+    if right["cu_coverage"] is not None:
+        assert found["cu_alpha"]["coverage"] == pytest.approx(right["cu_coverage"], abs=1e-9)
+    for label, figure in found["k_u_alpha"].items():
+        assert_value(figure, right["k"].get(label))
+    assert {*right["k"]} <= {*found["k_u_alpha"]}
+
+
+# The slow code itself -----------------------------------------------------------------------------
+
+
+def test_the_slow_code_finds_what_the_formulas_give_by_hand() -> None:
+    # L = 10, two annotators: X[0,4) against X[2,6). They differ on 4 characters, each of which is
+    # met from both sides: l.. − Σ l_cc = 8 of l.. = 20. l_X = 8, l_φ = 12, Σ f = 16 + 16 + 12 = 44.
+    # l.. − Σ e_cc = 2·20·8·12 / (20² − 44) = 3840/356; uα = 1 − 8·356/3840.
+    family = naive_family([(10, {"A": [(0, 4, "X")], "B": [(2, 6, "X")]})])
+    assert family["u"] == pytest.approx(1 - 8 * 356 / 3840)
+    # One side of it alone: (l_φ − l_φφ) = 4, e_φ − e_φφ = 1920/356.
+    assert family["binary"] == pytest.approx(1 - 4 * 356 / 1920)
+    assert (family["cu"], family["cu_coverage"]) == (None, pytest.approx(4 / 20))
+
+
+def test_cu_alpha_by_hand() -> None:
+    # X[0,4) Y[4,8) against X[0,2) Y[2,8): 8 characters meet, 2 of them X–Y, each from both sides.
+    # l* = 16, l*_X = 6, l*_Y = 10. |g ∩ the other's units|²: 16 + 16 by A, 4 + 36 by B: X_X = 20,
+    # X_Y = 52. e*_XX = (36 − 20)/d, e*_YY = (100 − 52)/d with d = 16 − 72/16 = 11.5.
+    # cuα = 1 − 4/(16 − 64/11.5).
+    marks = {"A": [(0, 4, "X"), (4, 8, "Y")], "B": [(0, 2, "X"), (2, 8, "Y")]}
+    right = 1 - 4 / (16 - 64 / 11.5)
+    assert naive_family([(8, marks)])["cu"] == pytest.approx(right)
+    found = unitizing({"d1": marks}, {"d1": 8})
+    assert_value(found["cu_alpha"], right)
+    assert found["cu_alpha"]["coverage"] == 1.0
+    # (X)uα = 1 − (e*_X/l*_X)(l*_X − l*_XX)/(e*_X − e*_XX): l*_XX = 4, e*_XY = 60/d, e*_XX = 16/d.
+    assert_value(found["k_u_alpha"]["X"], 1 - (76 / 6) * 2 / 60)
+    assert_value(found["k_u_alpha"]["Y"], 1 - (108 / 10) * 2 / 60)
+
+
+# Against the slow code ----------------------------------------------------------------------------
+
+
+@st.composite
+def continua(draw: st.DrawFn) -> dict[str, Continuum]:
+    """1–3 items, each with 1–4 annotators whose units do not overlap but may touch."""
+    items: dict[str, Continuum] = {}
+    for position in range(draw(st.integers(1, 3))):
+        length = draw(st.integers(1, 12))
+        everyone = draw(st.sampled_from(["A", "AB", "BC", "ABC", "ABCD"]))
+        passes: Passes = {}
+        for who in everyone:
+            cuts = draw(st.lists(st.integers(0, length), max_size=6, unique=True).map(sorted))
+            stretches = pairwise(cuts)
+            passes[who] = [
+                (start, end, label)
+                for start, end in stretches
+                if (label := draw(st.sampled_from(["", *LABELS])))
+            ]
+        items[f"d{position}"] = (length, passes)
+    return items
+
+
+@examples
+@given(continua())
+def test_the_family_is_that_of_the_slow_code(items: dict[str, Continuum]) -> None:
+    marks = {
+        item: {who: list(units) for who, units in by.items()} for item, (_, by) in items.items()
+    }
+    found = unitizing(marks, {item: length for item, (length, _) in items.items()})
+    assert found["overlapping_passes"] == 0
+    assert found["flattened"] is None
+    assert_family(found, naive_family(items.values()))
+
+
+@settings(examples, max_examples=8)
+@given(small_corpora())
+def test_a_label_has_the_alpha_of_the_corpus_restricted_to_it(small: Small) -> None:
+    layers = figures_of(small.corpus())["unitizing"]["layers"]
+    for label in LABELS:
+        kept = Small(
+            small.texts,
+            tuple(
+                (key, tuple(mark for mark in marks if mark.label == label))
+                for key, marks in small.passes
+            ),
+        )
+        alone = figures_of(kept.corpus())["unitizing"]["u_alpha"]
+        if label in layers:
+            assert layers[label]["value"] == alone["value"]
+            assert layers[label].get("why") == alone.get("why")
+        else:
+            assert alone["value"] is None
+
+
+def flattened_by_hand(spans: Iterable[NaiveSpan], length: int) -> list[Unit]:
+    """The longest span on each character has it (ties: smaller start, then label).
+
+    What a span has in one stretch is one unit.
+    """
+    ranked = sorted(spans, key=lambda span: (-len(span[1]), min(span[1]), span[0]))
+    owner = [
+        next((rank for rank, span in enumerate(ranked) if place in span[1]), -1)
+        for place in range(length)
+    ]
+    units: list[Unit] = []
+    for place, rank in enumerate(owner):
+        if rank >= 0:
+            touching = units and units[-1][1] == place and owner[place - 1] == rank
+            start = units.pop()[0] if touching else place
+            units.append((start, place + 1, ranked[rank][0]))
+    return units
+
+
+def tie_is_open(small: Small) -> bool:
+    """Two spans of a pass share length, start and label; only spans in parts can do so."""
+    return any(
+        len({(label, len(places), min(places)) for label, places in spans}) < len(spans)
+        for spans in small.sets.values()
+    )
+
+
+@examples
+@given(small_corpora())
+def test_the_flattened_family_is_that_of_a_corpus_flattened_by_hand(small: Small) -> None:
+    whole = figures_of(small.corpus())["unitizing"]
+    if tie_is_open(small):
+        return
+    sets, lengths = small.sets, {item: len(text) for item, text in small.texts}
+    marks: dict[str, Passes] = {item: {} for item in lengths}
+    for (item, who), spans in sets.items():
+        marks[item][who] = flattened_by_hand(spans, lengths[item])
+    right = naive_family((lengths[item], by_annotator) for item, by_annotator in marks.items())
+    if whole["overlapping_passes"]:
+        for name in ("u_alpha", "binary_u_alpha", "cu_alpha"):
+            assert whole[name]["value"] is None
+            assert "overlap" in whole[name]["why"]
+        assert_family(whole["flattened"], right)
+        by_hand = unitizing(marks, {item: max(length, 1) for item, length in lengths.items()})
+        if all(lengths.values()):
+            for name in ("u_alpha", "binary_u_alpha", "cu_alpha"):
+                assert whole["flattened"][name]["value"] == by_hand[name]["value"]
+    else:
+        assert whole["flattened"] is None
+        assert_family(whole, right)
+
+
+# Overlaps -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("passes", "crossed"),
+    [
+        pytest.param({"A": [LONG, (6, 9, "Y")], "B": [LONG]}, 1, id="labels differ"),
+        pytest.param({"A": [LONG, (6, 9, "X")], "B": [LONG]}, 1, id="labels are equal"),
+        pytest.param({"A": [LONG, (0, 8, "Y")], "B": [LONG, (2, 3, "X")]}, 2, id="two passes"),
+        pytest.param({"A": [LONG, (8, 9, "X")], "B": [LONG]}, 0, id="touching is no overlap"),
+    ],
+)
+def test_overlapping_units_of_a_pass_leave_the_family_undefined_and_are_counted(
+    passes: Passes, crossed: int
+) -> None:
+    found = unitizing({"d1": passes}, {"d1": 10})
+    assert found["overlapping_passes"] == crossed
+    for name in ("u_alpha", "binary_u_alpha", "cu_alpha"):
+        if crossed:
+            assert_undefined(found[name])
+            assert "overlap" in found[name]["why"]
+        else:
+            assert found[name].get("why") is None or "overlap" not in found[name]["why"]
+    assert (found["flattened"] is None) == (crossed == 0)
+
+
+def test_an_overlap_that_nobody_else_read_does_no_harm() -> None:
+    passes: dict[str, Passes] = {
+        "d1": {"A": [(0, 4, "X")], "B": [(2, 6, "X")]},
+        "d2": {"A": [LONG, (6, 9, "Y")]},
+    }
+    found = unitizing(passes, {"d1": 10, "d2": 10})
+    assert found["overlapping_passes"] == 0
+    assert_value(found["u_alpha"], 1 - 8 * 356 / 3840)
+
+
+def test_a_label_that_overlaps_itself_is_undefined_and_the_others_are_not() -> None:
+    passes: dict[str, Passes] = {
+        "d1": {"A": [(0, 4, "X"), (3, 6, "Y"), (5, 9, "Y")], "B": [(2, 6, "X")]}
+    }
+    layers = unitizing(passes, {"d1": 10})["layers"]
+    assert_value(layers["X"], 1 - 8 * 356 / 3840)
+    assert_undefined(layers["Y"])
+    assert "overlap" in layers["Y"]["why"]
+
+
+@pytest.mark.parametrize(
+    ("spans", "flat"),
+    [
+        pytest.param(
+            [(0, 8, "X"), (6, 9, "Y")], [(0, 8, "X"), (8, 9, "Y")], id="the longer span keeps all"
+        ),
+        pytest.param(
+            [(0, 4, "Y"), (2, 6, "X")], [(0, 4, "Y"), (4, 6, "X")], id="of equals the first"
+        ),
+        pytest.param([(0, 4, "Y"), (0, 4, "X")], [(0, 4, "X")], id="in one place the first label"),
+        pytest.param(
+            [(0, 9, "X"), (2, 4, "Y")], [(0, 9, "X")], id="a nested span disappears in one unit"
+        ),
+        pytest.param(
+            [(0, 3, "X"), (2, 7, "Y"), (6, 9, "X")],
+            [(0, 2, "X"), (2, 7, "Y"), (7, 9, "X")],
+            id="a span may lose both its neighbours' ends",
+        ),
+    ],
+)
+def test_flattening_gives_each_character_to_the_longest_span(
+    spans: list[Unit], flat: list[Unit]
+) -> None:
+    other = [(1, 5, "X"), (7, 8, "Y")]
+    found = unitizing({"d1": {"A": spans, "B": other}}, {"d1": 10})["flattened"]
+    assert_family(found, naive_family([(10, {"A": flat, "B": other})]))
+
+
+# Spans in parts -----------------------------------------------------------------------------------
+
+
+def test_the_parts_of_a_span_are_units_of_their_own() -> None:
+    # Σ f(S) counts the squares of the parts, not that of the span.
+    corpus = parts_corpus(
+        {"d1": {"A": [("X", [(0, 2), (5, 8)])], "B": [("X", [(0, 8)])]}}, {"d1": "x" * 10}
+    )
+    right = naive_family([(10, {"A": [(0, 2, "X"), (5, 8, "X")], "B": [(0, 8, "X")]})])
+    assert_family(figures_of(corpus)["unitizing"], right)
+
+
+def test_a_span_in_the_gap_of_another_does_not_overlap_it() -> None:
+    corpus = parts_corpus(
+        {"d1": {"A": [("X", [(0, 2), (5, 8)]), ("Y", [(3, 4)])], "B": [("Y", [(3, 5)])]}},
+        {"d1": "x" * 10},
+    )
+    found = figures_of(corpus)["unitizing"]
+    assert found["overlapping_passes"] == 0
+    a: Sequence[Unit] = [(0, 2, "X"), (3, 4, "Y"), (5, 8, "X")]
+    assert_family(found, naive_family([(10, {"A": a, "B": [(3, 5, "Y")]})]))
+
+
+def test_a_span_in_parts_owns_characters_by_the_length_of_all_its_parts() -> None:
+    # X has 3 + 3 characters in its parts and takes [4,7) from Y, which has 5.
+    corpus = parts_corpus(
+        {"d1": {"A": [("X", [(0, 3), (4, 7)]), ("Y", [(5, 10)])], "B": [("X", [(0, 7)])]}},
+        {"d1": "x" * 10},
+    )
+    flat: Sequence[Unit] = [(0, 3, "X"), (4, 7, "X"), (7, 10, "Y")]
+    right = naive_family([(10, {"A": flat, "B": [(0, 7, "X")]})])
+    assert_family(figures_of(corpus)["unitizing"]["flattened"], right)
+
+
+# Undefined ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("marks", "figure", "why"),
+    [
+        ({"d1": {"A": [LONG]}}, "u_alpha", ONE_ANNOTATOR),
+        ({"d1": {"A": [LONG]}, "d2": {"B": [LONG]}}, "u_alpha", NO_SHARED_ITEMS),
+        ({"d1": {"A": [], "B": []}}, "u_alpha", "no unit"),
+        ({"d1": {"A": [], "B": []}}, "binary_u_alpha", "no unit"),
+        ({"d1": {"A": [(0, 10, "X")], "B": [(0, 10, "X")]}}, "u_alpha", "no variation"),
+        ({"d1": {"A": [(0, 10, "X")], "B": [(0, 10, "Y")]}}, "binary_u_alpha", "no gap"),
+        ({"d1": {"A": [LONG], "B": [(8, 9, "X")]}}, "cu_alpha", "no intersection of units"),
+        (
+            {"d1": {"A": [LONG, (8, 9, "Y")], "B": [LONG]}},
+            "cu_alpha",
+            "fewer than two labels among the intersecting units",
+        ),
+    ],
+)
+def test_what_leaves_a_coefficient_undefined(
+    marks: dict[str, Passes], figure: str, why: str
+) -> None:
+    assert_undefined(unitizing(marks, dict.fromkeys(marks, 10))[figure], why)
+
+
+def test_the_whole_text_marked_with_two_labels_is_defined() -> None:
+    # No gap, yet two values: uα is defined where |uα is not.
+    marks: Passes = {"A": [(0, 10, "X")], "B": [(0, 5, "X"), (5, 10, "Y")]}
+    assert_family(unitizing({"d1": marks}, {"d1": 10}), naive_family([(10, marks)]))
+
+
+def test_several_items_are_pooled_with_an_m_of_their_own() -> None:
+    items: dict[str, Continuum] = {
+        "d1": (10, {"A": [(0, 4, "X")], "B": [(2, 6, "X")], "C": [(0, 4, "Y")]}),
+        "d2": (7, {"A": [(0, 3, "Y")], "C": [(1, 3, "Y")]}),
+        "d3": (5, {"B": [(0, 5, "X")]}),
+    }
+    marks = {
+        item: {who: list(units) for who, units in by.items()} for item, (_, by) in items.items()
+    }
+    found = unitizing(marks, {item: length for item, (length, _) in items.items()})
+    assert_family(found, naive_family(items.values()))
+
+
+def test_two_items_of_the_same_annotators_are_one_continuum() -> None:
+    apart = {"d1": {"A": [(0, 4, "X")], "B": [(2, 6, "X")]}, "d2": {"A": [], "B": [(1, 3, "Y")]}}
+    joined = {"A": [(0, 4, "X")], "B": [(2, 6, "X"), (11, 13, "Y")]}
+    whole = unitizing({"d1": joined}, {"d1": 20})
+    parted = figures_of(corpus_of(apart, texts={"d1": "x" * 10, "d2": "x" * 10}))["unitizing"]
+    assert parted["u_alpha"]["value"] == whole["u_alpha"]["value"]
+    assert parted["binary_u_alpha"]["value"] == whole["binary_u_alpha"]["value"]
