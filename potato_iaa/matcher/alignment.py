@@ -9,15 +9,16 @@ from math import perm
 import numpy as np
 import scipy.sparse as sparse
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 from potato_iaa.arrays import Floats, Ints, dense_codes, expand, group_starts
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.edges import Edges, similarity
 from potato_iaa.matcher.nodes import make_nodes
 
-EXACT_FLOAT = 2.0**53
+EXACT_FLOAT = 2.0**52
 ENUMERABLE = 120
+TABLE = 10_000
 NO_EDGE = -1
 
 
@@ -122,8 +123,9 @@ def _numbered(knot: Ints, node: Ints) -> tuple[Ints, Ints]:
 def _solve(knots: _Knots, profit: Floats) -> Ints:
     """Positions, among the knots' edges, of each knot's matching of the greatest total profit.
 
-    Knots of one shape are solved together where all their assignments can be listed, and one by
-    one (``linear_sum_assignment``) where they are too many.
+    Knots of one shape are solved together where all their assignments can be listed, small ones
+    one by one as full tables, and large ones, such as a text with a span over all of it, by their
+    edges alone.
     """
     sizes = np.diff(np.append(knots.first, len(knots.edge)))
     shape_code, shape_of = np.unique(
@@ -135,32 +137,65 @@ def _solve(knots: _Knots, profit: Floats) -> Ints:
         members = np.flatnonzero(shape_of == number)
         knot, ahead = expand(sizes[members])
         position = knots.first[members][knot] + ahead
-        table = np.zeros((len(members), rows, columns))
-        edge = np.full(table.shape, NO_EDGE, dtype=np.int64)
         place = (knot, knots.row[position], knots.column[position])
-        table[place] = profit[position]
-        edge[place] = position
         if rows > columns:
-            table, edge = table.transpose(0, 2, 1), edge.transpose(0, 2, 1)
-        picked = _assign(table)
-        taken = np.take_along_axis(edge, picked[:, :, np.newaxis], axis=2)
-        solved.append(taken[taken != NO_EDGE])
+            place = (knot, knots.column[position], knots.row[position])
+            rows, columns = columns, rows
+        assign = _assign_tables if rows * columns <= TABLE else _assign_edges
+        solved.append(position[assign(place, profit[position], (len(members), rows, columns))])
     return np.concatenate(solved)
 
 
-def _assign(table: Floats) -> Ints:
-    """The best column of each row, (knots, rows), for tables of at most as many rows as columns."""
-    knots, rows, columns = table.shape
+def _assign_tables(
+    place: tuple[Ints, Ints, Ints], profit: Floats, shape: tuple[int, int, int]
+) -> Ints:
+    """Which of the edges at ``place`` (knot, row, column) are matched, by full tables."""
+    knots, rows, columns = shape
+    table = np.zeros(shape)
+    table[place] = profit
+    edge = np.full(shape, NO_EDGE, dtype=np.int64)
+    edge[place] = np.arange(len(profit))
     if perm(columns, rows) > ENUMERABLE:
-        return np.array(
-            [linear_sum_assignment(one, maximize=True)[1] for one in table], dtype=np.int64
+        best = np.array([linear_sum_assignment(one, maximize=True)[1] for one in table])
+    else:
+        ways = np.array(list(permutations(range(columns), rows)), dtype=np.int64)
+        total = np.zeros((knots, len(ways)))
+        for row in range(rows):
+            total += table[:, row, ways[:, row]]
+        best = ways[total.argmax(axis=1)]
+    taken = np.take_along_axis(edge, best[:, :, np.newaxis], axis=2)
+    found: Ints = taken[taken != NO_EDGE]
+    return found
+
+
+def _assign_edges(
+    place: tuple[Ints, Ints, Ints], profit: Floats, shape: tuple[int, int, int]
+) -> Ints:
+    """Which of the edges at ``place`` (knot, row, column) are matched, by a sparse solver.
+
+    The solver wants every row matched: each has a column of its own beside the others', worth
+    nothing. Both get 1 more, for explicit zeros would be no edges.
+    """
+    knots, rows, columns = shape
+    matched = []
+    for knot in range(knots):
+        members = np.flatnonzero(place[0] == knot)
+        row, column = place[1][members], place[2][members]
+        own = np.arange(rows)
+        worth = np.concatenate((profit[members] + 1, np.ones(rows)))
+        graph = sparse.csr_array(
+            sparse.coo_array(
+                (worth, (np.concatenate((row, own)), np.concatenate((column, columns + own)))),
+                shape=(rows, columns + rows),
+            )
         )
-    ways = np.array(list(permutations(range(columns), rows)), dtype=np.int64)
-    total = np.zeros((knots, len(ways)))
-    for row in range(rows):
-        total += table[:, row, ways[:, row]]
-    best: Ints = ways[total.argmax(axis=1)]
-    return best
+        picked_row, picked_column = min_weight_full_bipartite_matching(graph, maximize=True)
+        real = picked_column < columns
+        key = row * columns + column
+        order = np.argsort(key)
+        wanted = picked_row[real].astype(np.int64) * columns + picked_column[real]
+        matched.append(members[order[np.searchsorted(key[order], wanted)]])
+    return np.concatenate(matched)
 
 
 def _ranked(knots: _Knots, overlap: Ints, same_label: Ints, offsets: Ints) -> Floats:

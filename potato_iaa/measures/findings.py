@@ -11,6 +11,7 @@ from potato_iaa.measures.estimate import Estimate, records
 
 FEW_ITEMS = 10
 CROWD_ITEMS = 3
+NARROW = 0.03
 REMEDY = {
     "existence": (
         "annotators do not mark the same things",
@@ -49,6 +50,7 @@ def findings(scheme: SchemeAgreement) -> tuple[Finding, ...]:
         *_tokens(scheme, headline.value),
         *_labels(scheme, headline),
         *_annotators(scheme, headline),
+        *_sides(scheme),
         *_precision(scheme, headline),
         *_warnings(scheme),
     )
@@ -154,6 +156,17 @@ def _labels(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]:
             f"Label “{label}” stands out: F1 {shown(value)}, below the headline by more than its "
             "interval.",
         )
+    confusion = scheme.matched_labels.confusion
+    differing = confusion[confusion["label_a"] != confusion["label_b"]]
+    if len(differing):
+        most = records(differing.sort_values("spans", ascending=False, kind="stable").head(1))[0]
+        yield Finding(
+            "labels",
+            "note",
+            f"Labels confused most often: “{most['label_a']}” and “{most['label_b']}”, on "
+            f"{most['spans']:,} of {_counted(scheme.matched_labels.matches, 'matched pair')} of "
+            "spans.",
+        )
     unused = [
         label
         for label, spans in zip(scheme.corpus.labels, scheme.corpus.label_spans, strict=True)
@@ -167,10 +180,14 @@ def _annotators(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding
     table = scheme.f1["exact_typed"].annotators
     if len(table) < 3 or headline.value is None:
         return
+    passes = dict(zip(scheme.annotators["annotator"], scheme.annotators["passes"], strict=True))
     apart = [
         row
         for row in records(table)
-        if row["high"] is not None and row["without"] is not None and row["high"] < headline.value
+        if row["high"] is not None
+        and row["without"] is not None
+        and row["high"] < headline.value
+        and passes[row["annotator"]] >= FEW_ITEMS
     ]
     for row in sorted(apart, key=lambda row: row["value"])[:3]:
         yield Finding(
@@ -180,6 +197,24 @@ def _annotators(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding
             f"without this annotator the headline would be {shown(row['without'])}.",
         )
     yield from _rates(scheme)
+
+
+def _sides(scheme: SchemeAgreement) -> Iterator[Finding]:
+    for side in scheme.sides:
+        figure = side.rules["exact_typed"]
+        if figure.side.value is None or figure.humans.value is None:
+            continue
+        away = figure.difference
+        told = "no difference beyond its interval"
+        if away.low is not None and away.high is not None and (away.low > 0 or away.high < 0):
+            told = "more than humans do" if away.low > 0 else "less than humans do"
+        yield Finding(
+            "sides",
+            "main",
+            f"“{side.annotator}” ({side.role}) agrees with the humans at F1 "
+            f"{shown(figure.side.value)}, the humans with each other at "
+            f"{shown(figure.humans.value)}: {told}.",
+        )
 
 
 def _rates(scheme: SchemeAgreement) -> Iterator[Finding]:
@@ -205,15 +240,17 @@ def _precision(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]
         yield Finding(
             "precision",
             "note",
-            f"{_counted(shared, 'shared item')} leave the headline between {shown(headline.low)} "
-            f"and {shown(headline.high)}; about {4 * shared} would halve that interval.",
+            f"{_counted(shared, 'shared item', 'leaves', 'leave')} the headline between "
+            f"{_bound(headline.low, headline)} and {_bound(headline.high, headline)}; about "
+            f"{4 * shared:,} would halve that interval.",
         )
     if shared < FEW_ITEMS:
         yield Finding(
             "precision",
             "warning",
-            f"Only {_counted(shared, 'item')} of {scheme.corpus.items} were read by two or more "
-            "annotators: the intervals are too narrow and the figures may change with a few more.",
+            f"Only {_counted(shared, 'item', 'was', 'were')} read by two or more annotators, of "
+            f"{scheme.corpus.items:,}: the intervals are too narrow and the figures may change "
+            "with a few more.",
         )
 
 
@@ -223,42 +260,53 @@ def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:
         yield Finding(
             "pairs",
             "warning",
-            f"Half of the pairs share {corpus.shared_items_median:g} items or fewer, and the mean "
-            "over pairs counts each of them as much as a pair that shares many: quote the pooled "
-            "F1 beside it, or set a minimum of shared items.",
+            f"Half of the pairs share no more than "
+            f"{_counted(int(corpus.shared_items_median), 'item')}, and the mean over pairs counts "
+            "each of them as much as a pair that shares many: quote the pooled F1 beside it, or "
+            "set a minimum of shared items.",
         )
     if corpus.pairs_sharing < corpus.pairs:
         yield Finding(
             "pairs",
             "note",
-            f"{corpus.pairs - corpus.pairs_sharing} of {corpus.pairs} pairs share no item and are "
-            "in no mean.",
+            f"Of {corpus.pairs:,} pairs "
+            f"{_counted(corpus.pairs - corpus.pairs_sharing, '', 'shares', 'share')} no item and "
+            "enter no mean.",
         )
     if token.multi_label_tokens:
         yield Finding(
             "tokens",
             "note",
-            f"{_counted(token.multi_label_tokens, 'token')} carry several labels of one annotator: "
-            "token alpha takes the set of labels as one value.",
+            f"{_counted(token.multi_label_tokens, 'token', 'carries', 'carry')} several labels of "
+            "one annotator: token alpha takes the set of labels as one value.",
         )
     if token.spans_without_tokens:
         yield Finding(
             "tokens",
             "warning",
-            f"{_counted(token.spans_without_tokens, 'span')} touch no token of unit {token.unit} "
-            "and are invisible to token alpha.",
+            f"{_counted(token.spans_without_tokens, 'span', 'touches', 'touch')} no token of unit "
+            f"{token.unit}: token alpha cannot see what they mark.",
         )
     both_empty = scheme.f1["exact_typed"].both_empty
     if both_empty:
         yield Finding(
             "passes",
             "note",
-            f"In {both_empty} comparisons of an item by two annotators neither marked anything.",
+            f"In {_counted(both_empty, 'comparison')} of an item by two annotators neither marked "
+            "anything.",
         )
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+def _counted(number: int, thing: str, one: str = "", several: str = "") -> str:
+    """A number with its noun and verb in the right number."""
+    noun = thing if number == 1 or not thing else f"{thing}s"
+    return " ".join(word for word in (f"{number:,}", noun, one if number == 1 else several) if word)
+
+
+def _bound(value: float, interval: Estimate) -> str:
+    """The bound of an interval at the digits that its width leaves apart."""
+    width = (interval.high or 0) - (interval.low or 0)
+    return f"{value + 0.0:.3f}" if width < NARROW else shown(value)
 
 
 def _listed(names: list[str]) -> str:
