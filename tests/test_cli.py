@@ -88,6 +88,15 @@ def test_report_shows_and_writes(run: Run) -> None:
     assert {"report.json", "report.md", "tables"} <= set(os.listdir("iaa_report"))
 
 
+def test_figures_are_drawn_on_request(run: Run) -> None:
+    run("report", SAMPLES / "pii_spans", "--out", "plain")
+    outcome = run("report", SAMPLES / "pii_spans", "--out", "drawn", "--figures")
+    assert outcome.out.endswith(" files in tables, 16 files in figures\n")
+    assert not Path("plain/figures").exists()
+    assert Path("drawn/figures/scale.pdf").exists()
+    assert Path("plain/report.html").read_bytes() == Path("drawn/report.html").read_bytes()
+
+
 def test_report_takes_the_configuration_or_its_folder(run: Run) -> None:
     by_folder = run("report", SAMPLES / "pii_spans", "--no-files")
     by_file = run("report", SAMPLES / "pii_spans" / "config.yaml", "--no-files")

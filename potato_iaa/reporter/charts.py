@@ -17,11 +17,11 @@ from potato_iaa.reporter.svg import element, number
 
 CELL_WIDTH, CELL_HEIGHT = 46, 30
 NAME = 16
-BAR_WIDTH, BAR_HEIGHT = 30, 96
+LEAST_BAR, BAR_HEIGHT = 30, 96
 COURSE_WIDTH, COURSE_HEIGHT = 172, 92
 SHADES = 10
-# A part of the loss bar narrower than this has no room for its number.
-LEAST_WRITTEN = 0.055
+# Parts of the loss bar narrower than these have no room for their number, or on wide pages only.
+LEAST_WRITTEN, LITTLE = 0.055, 0.1
 
 
 def dot_scale(estimate: Estimate, *, start: float, beside: Estimate | None = None) -> Markup:
@@ -29,18 +29,20 @@ def dot_scale(estimate: Estimate, *, start: float, beside: Estimate | None = Non
     drawn = list(_quarters(start))
     if beside and beside.value is not None:
         drawn.append(
-            element("circle", cx=_place(beside.value, start), cy=10, r=3.5, class_="hollow")
+            element("circle", cx=_place(beside.value, start), cy=13, r=3.5, class_="hollow")
         )
     if estimate.value is not None:
         if estimate.low is not None and estimate.high is not None:
             low, high = _place(estimate.low, start), _place(estimate.high, start)
-            drawn.append(element("line", x1=low, x2=high, y1=10, y2=10, class_="interval"))
+            drawn.append(element("line", x1=low, x2=high, y1=13, y2=13, class_="interval"))
             drawn += [
-                element("line", x1=end, x2=end, y1=6, y2=14, class_="interval")
+                element("line", x1=end, x2=end, y1=9, y2=17, class_="interval")
                 for end in (low, high)
             ]
-        drawn.append(element("circle", cx=_place(estimate.value, start), cy=10, r=4.5, class_="dot"))
-    return _hidden(*drawn, class_="scale", height=20)
+        drawn.append(
+            element("circle", cx=_place(estimate.value, start), cy=13, r=4.5, class_="dot")
+        )
+    return _hidden(*drawn, class_="scale", height=26)
 
 
 def ruler(start: float) -> Markup:
@@ -77,7 +79,7 @@ def loss_bar(agreed: float, losses: Sequence[Loss]) -> Markup:
                     x=_percent(left + share / 2),
                     y=20,
                     text_anchor="middle",
-                    class_=f"on-{name}",
+                    class_=f"on-{name} little" if share < LITTLE else f"on-{name}",
                 )
             )
         left += share
@@ -93,9 +95,7 @@ def heatmap(heat: Heat) -> Markup:
     drawn = []
     for row, (name, cells) in enumerate(zip(names, heat.cells, strict=True)):
         middle = top + row * CELL_HEIGHT + CELL_HEIGHT / 2 + 4
-        drawn.append(
-            element("text", name, x=left - 8, y=middle, text_anchor="end", class_="axis")
-        )
+        drawn.append(element("text", name, x=left - 8, y=middle, text_anchor="end", class_="axis"))
         x, y = left + (row + 0.5) * CELL_WIDTH, top - 8
         turn = f"rotate(-40 {number(x)} {number(y)})"
         drawn.append(element("text", name, x=x, y=y, transform=turn, class_="axis"))
@@ -123,13 +123,11 @@ def _heat_cell(cell: Estimate | None, x: float, y: float) -> Markup:
     written = UNDEFINED if value is None else rounded(value)
     return element(
         "g",
-        element(
-            "rect", x=x + 1, y=y + 1, width=CELL_WIDTH - 2, height=CELL_HEIGHT - 2, rx=2
-        ),
+        element("rect", x=x + 1, y=y + 1, width=CELL_WIDTH - 2, height=CELL_HEIGHT - 2, rx=2),
         element(
             "text", written, x=x + CELL_WIDTH / 2, y=y + CELL_HEIGHT / 2 + 4, text_anchor="middle"
         ),
-        class_=f"h{shade}",
+        class_=f"shade-{shade}",
     )
 
 
@@ -156,8 +154,9 @@ def course_chart(course: Course) -> Markup:
     for quarter, estimate in course.quarters:
         x = across(quarter)
         drawn.append(
-            element("text", str(quarter), x=x, y=COURSE_HEIGHT - 4, text_anchor="middle",
-                    class_="axis")
+            element(
+                "text", str(quarter), x=x, y=COURSE_HEIGHT - 4, text_anchor="middle", class_="axis"
+            )
         )
         told.append(f"quarter {quarter}: {value_text(estimate)}")
         if estimate.value is None:
@@ -175,13 +174,18 @@ def course_chart(course: Course) -> Markup:
 def bar_chart(bars: Bars) -> Markup:
     """A histogram, its counts above the bars."""
     most = max(bars.counts, default=0) or 1
+    wide = max(LEAST_BAR, 7 * len(f"{most:,}") + 6)
     drawn = []
     for place, (name, count) in enumerate(zip(bars.names, bars.counts, strict=True)):
         tall = BAR_HEIGHT * count / most
-        middle, top = place * BAR_WIDTH + BAR_WIDTH / 2, 16 + BAR_HEIGHT - tall
+        middle, top = place * wide + wide / 2, 16 + BAR_HEIGHT - tall
         drawn.append(
             element(
-                "rect", x=place * BAR_WIDTH + 2, y=top, width=BAR_WIDTH - 4, height=tall,
+                "rect",
+                x=place * wide + 2,
+                y=top,
+                width=wide - 4,
+                height=tall,
                 class_="bar",
             )
         )
@@ -191,7 +195,7 @@ def bar_chart(bars: Bars) -> Markup:
         drawn.append(
             element("text", name, x=middle, y=BAR_HEIGHT + 32, text_anchor="middle", class_="axis")
         )
-    width, height = len(bars.names) * BAR_WIDTH, BAR_HEIGHT + 38
+    width, height = len(bars.names) * wide, BAR_HEIGHT + 38
     base = 16 + BAR_HEIGHT
     drawn.append(element("line", x1=0, x2=width, y1=base, y2=base, class_="base"))
     told = ", ".join(
@@ -204,7 +208,7 @@ def bar_chart(bars: Bars) -> Markup:
 def _quarters(start: float) -> list[Markup]:
     steps = round((1 - start) * 4)
     places = [_place(start + step / 4, start) for step in range(steps + 1)]
-    return [element("line", x1=x, x2=x, y1=0, y2=20, class_="grid") for x in places]
+    return [element("line", x1=x, x2=x, y1=0, y2=26, class_="grid") for x in places]
 
 
 def _place(value: float, start: float) -> str:

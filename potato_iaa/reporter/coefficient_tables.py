@@ -9,7 +9,7 @@ from potato_iaa.measures.disagreements import KIND_COLUMNS, KINDS
 from potato_iaa.measures.estimate import Estimate, records
 from potato_iaa.measures.unitizing import UnitizingFigures
 from potato_iaa.reporter.display import Column, Table, reasons
-from potato_iaa.reporter.headline import HEADLINE
+from potato_iaa.reporter.headline import HEADLINE, LOSSES
 from potato_iaa.reporter.rounding import counted, interval_text, percent, value_text
 
 KIND_MEANING = {
@@ -96,6 +96,20 @@ def confusion_table(scheme: SchemeAgreement, *, limit: int) -> Table | None:
             for row in records(ordered.head(limit))
         ),
         left_out=max(len(ordered) - limit, 0),
+    )
+
+
+def loss_table(scheme: SchemeAgreement) -> Table:
+    """What is lost on existence, on labels, on boundaries."""
+    rows = []
+    for name, meaning in LOSSES.items():
+        loss = getattr(scheme.lost, name)
+        rows.append((name, value_text(loss), interval_text(loss), meaning))
+    return Table(
+        "lost",
+        "What is missing to full agreement",
+        (Column("lost on", number=False), Column("F1"), Column("95 %"), Column("", number=False)),
+        tuple(rows),
     )
 
 

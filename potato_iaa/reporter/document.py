@@ -29,9 +29,7 @@ def report_document(agreement: Agreement, *, text: bool = False) -> dict[str, An
         "settings": agreement.settings.to_dict() | {"passes": agreement.source.passes},
         "ledger": _ledger(agreement.ledger, text=text),
         "schemes": agreement.to_dict(),
-        "categorical": {
-            name: figures.to_dict() for name, figures in agreement.categorical.items()
-        },
+        "categorical": {name: figures.to_dict() for name, figures in agreement.categorical.items()},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,7 +13,9 @@ from pathlib import Path
 from potato_iaa.errors import UsageError
 from potato_iaa.measures.agreement import Agreement
 
-FORMATS = ("json", "md", "csv")
+# Figures take seconds, and are drawn when asked for.
+FORMATS = ("json", "md", "csv", "tex", "html", "figures")
+DEFAULT_FORMATS = FORMATS[:-1]
 OURS = (
     "report.json",
     "report.md",
@@ -31,13 +33,16 @@ def write_report(
     out: str | os.PathLike[str],
     *,
     text: bool = False,
-    formats: Sequence[str] = FORMATS,
+    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> tuple[Path, ...]:
-    """Write report.json, report.md and tables/*.csv into the folder ``out``; return their paths.
+    """Write a report into the folder ``out``; return the paths of its files.
 
-    ``out`` holds the old report or the new one, never a part of one. The covered text of spans
-    appears only with ``text``. Raises UsageError: ``out`` is a file, holds anything that is not
-    part of a report, or cannot be written; a format that does not exist.
+    ``formats``: ``json``, ``md`` and ``html`` are report.json, report.md and report.html; ``csv``
+    and ``tex`` are tables; ``figures`` are SVG and PDF, drawn only when asked for. ``out`` holds
+    the old report or the new one, never a part of one. Texts appear only with ``text``.
+
+    Raises UsageError: ``out`` is a file, holds anything that is not part of a report, or cannot be
+    written; a format that does not exist.
 
     >>> from potato_iaa import Corpus, measure
     >>> corpus = Corpus.from_tables(
@@ -61,25 +66,82 @@ def write_report(
 
 
 def report_files(
-    agreement: Agreement, *, text: bool = False, formats: Sequence[str] = FORMATS
+    agreement: Agreement, *, text: bool = False, formats: Sequence[str] = DEFAULT_FORMATS
 ) -> dict[str, bytes]:
     """The files of a report by their names. Raises UsageError: a format that does not exist."""
-    from potato_iaa.reporter.csv_tables import csv_bytes, csv_tables
-    from potato_iaa.reporter.document import document_bytes, report_document
-    from potato_iaa.reporter.markdown import markdown_report
-
     for name in formats:
         if name not in FORMATS:
             raise UsageError(f"no report format {name!r}: there are {', '.join(FORMATS)}.")
-    files = {}
-    if "json" in formats:
-        files["report.json"] = document_bytes(report_document(agreement, text=text))
-    if "md" in formats:
-        files["report.md"] = markdown_report(agreement).encode("utf-8", "backslashreplace")
-    if "csv" in formats:
-        for name, table in csv_tables(agreement, text=text).items():
-            files[f"tables/{name}.csv"] = csv_bytes(table)
+    files: dict[str, bytes] = {}
+    for name in FORMATS:
+        if name in formats:
+            files |= _MAKERS[name](agreement, text)
     return files
+
+
+def _json(agreement: Agreement, text: bool) -> dict[str, bytes]:
+    from potato_iaa.reporter.document import document_bytes, report_document
+
+    return {"report.json": document_bytes(report_document(agreement, text=text))}
+
+
+def _markdown(agreement: Agreement, text: bool) -> dict[str, bytes]:
+    from potato_iaa.reporter.markdown import markdown_report
+
+    return {"report.md": _encoded(markdown_report(agreement))}
+
+
+def _html(agreement: Agreement, text: bool) -> dict[str, bytes]:
+    from potato_iaa.reporter.html import html_report
+
+    return {"report.html": _encoded(html_report(agreement, text=text))}
+
+
+def _csv(agreement: Agreement, text: bool) -> dict[str, bytes]:
+    from potato_iaa.reporter.csv_tables import csv_bytes, csv_tables
+
+    tables = csv_tables(agreement, text=text)
+    return {f"tables/{name}.csv": csv_bytes(table) for name, table in tables.items()}
+
+
+def _latex(agreement: Agreement, text: bool) -> dict[str, bytes]:
+    from potato_iaa.reporter.latex import latex_tables
+
+    tables = latex_tables(agreement)
+    return {f"tables/{name}.tex": _encoded(table) for name, table in tables.items()}
+
+
+def _figures(agreement: Agreement, text: bool) -> dict[str, bytes]:
+    from potato_iaa.reporter.figures import figure_files
+
+    return {f"figures/{name}": content for name, content in figure_files(agreement).items()}
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+# Every import waits until its format is wanted.
+_MAKERS: dict[str, Callable[[Agreement, bool], dict[str, bytes]]] = {
+    "json": _json,
+    "md": _markdown,
+    "html": _html,
+    "csv": _csv,
+    "tex": _latex,
+    "figures": _figures,
+}
+
+
+def written_parts(paths: Sequence[Path]) -> tuple[str, ...]:
+    """What was written, in a few words: the reports by name, tables and figures by number.
+
+    >>> written_parts([Path("out/report.md"), Path("out/tables/a.csv"), Path("out/tables/b.csv")])
+    ('report.md', '2 files in tables')
+    """
+    names = [path.name for path in paths if path.name.startswith("report.")]
+    folders = [path.parent.name for path in paths if not path.name.startswith("report.")]
+    counted = (f"{folders.count(name)} files in {name}" for name in dict.fromkeys(folders))
+    return (*names, *counted)
 
 
 def check_out(out: str | os.PathLike[str]) -> Path:

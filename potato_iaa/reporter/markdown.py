@@ -10,9 +10,10 @@ from potato_iaa.reporter.coefficient_tables import (
     coefficient_table,
     confusion_table,
     kind_table,
+    loss_table,
     side_table,
 )
-from potato_iaa.reporter.display import Column, Table
+from potato_iaa.reporter.display import Table
 from potato_iaa.reporter.f1_tables import (
     annotator_table,
     averages_table,
@@ -22,7 +23,6 @@ from potato_iaa.reporter.f1_tables import (
 )
 from potato_iaa.reporter.headline import (
     HEADLINE,
-    LOSSES,
     audit_line,
     headline,
     interval_line,
@@ -70,7 +70,7 @@ def _scheme(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[str]:
     yield from _findings(scheme)
     for table in (
         averages_table(scheme),
-        _loss_table(scheme),
+        loss_table(scheme),
         kind_table(scheme),
         label_table(scheme, limit=ROWS),
         confusion_table(scheme, limit=ROWS),
@@ -96,19 +96,6 @@ def _findings(scheme: SchemeAgreement) -> Iterator[str]:
         if lines:
             yield from ("", f"### {title}", "")
             yield from _items(lines)
-
-
-def _loss_table(scheme: SchemeAgreement) -> Table:
-    rows = []
-    for name, meaning in LOSSES.items():
-        loss = getattr(scheme.lost, name)
-        rows.append((name, value_text(loss), interval_text(loss), meaning))
-    return Table(
-        "lost",
-        "What is missing to full agreement",
-        (Column("lost on", number=False), Column("F1"), Column("95 %"), Column("", number=False)),
-        tuple(rows),
-    )
 
 
 def _ledger(agreement: Agreement) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
@@ -15,6 +16,8 @@ from potato_iaa.reporter.rounding import row_estimate
 from potato_iaa.reporter.scale import lower_end
 
 BINS = 10
+# The share of the pairs of a matrix that must share items for it to be drawn.
+SHARING = 0.5
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,10 @@ def annotator_dots(scheme: SchemeAgreement, *, limit: int) -> Dots:
 
 
 def heat(scheme: SchemeAgreement, *, limit: int) -> Heat | None:
-    """Exact F1 of the pairs among the annotators with the lowest and the highest mean."""
+    """Exact F1 of the pairs among the annotators with the lowest and the highest mean.
+
+    ``None`` where most of these pairs share no item: a crowd has no matrix to show.
+    """
     shown = annotator_dots(scheme, limit=limit)
     names = tuple(dot.name for dot in shown.rows)
     pairs = scheme.f1[HEADLINE].pairs
@@ -109,7 +115,7 @@ def heat(scheme: SchemeAgreement, *, limit: int) -> Heat | None:
     known: dict[tuple[str, str], Estimate] = {}
     for row in records(among):
         known[row["a"], row["b"]] = known[row["b"], row["a"]] = row_estimate(row)
-    if not known:
+    if len(known) < SHARING * len(names) * (len(names) - 1) or len(names) < 3:
         return None
     cells = tuple(tuple(known.get((one, other)) for other in names) for one in names)
     return Heat(names, cells, shown.left_out)
@@ -128,14 +134,24 @@ def courses(scheme: SchemeAgreement, *, limit: int) -> tuple[tuple[Course, ...],
 
 
 def item_bars(scheme: SchemeAgreement) -> Bars:
-    """How many items have which mean F1; full agreement has a bar of its own."""
-    value = scheme.f1[HEADLINE].items["value"].dropna().to_numpy(dtype=float)
+    """How many items have which mean F1."""
+    return _unit_bars("items by mean F1", scheme.f1[HEADLINE].items["value"])
+
+
+def pair_bars(scheme: SchemeAgreement) -> Bars:
+    """How many pairs have which F1."""
+    return _unit_bars("pairs by F1", scheme.f1[HEADLINE].pairs["value"])
+
+
+def _unit_bars(title: str, values: pd.Series) -> Bars:
+    """Values from 0 to 1 in tenths; full agreement has a bar of its own."""
+    value = values.dropna().to_numpy(dtype=float)
     full = value >= 1
     # A value such as 0.3 may lie a rounding error below its bin.
     place = np.minimum(np.floor(value[~full] * BINS + 1e-9).astype(np.int64), BINS - 1)
     counts = np.append(np.bincount(place, minlength=BINS), full.sum())
     names = (*(f"{step / BINS:g}".replace("0.", ".") for step in range(BINS)), "1")
-    return Bars("items by mean F1", names, tuple(map(int, counts)))
+    return Bars(title, names, tuple(map(int, counts)))
 
 
 def boundary_bars(scheme: SchemeAgreement) -> tuple[Bars, ...]:

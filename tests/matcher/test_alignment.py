@@ -60,7 +60,7 @@ def matchings(edges: Edges) -> list[list[int]]:
     ways = permutations(rights + [None] * len(lefts), len(lefts))
     return [
         [edge_of[pair] for pair in zip(lefts, way, strict=True) if pair in edge_of]
-        for way in {way for way in ways}
+        for way in set(ways)
     ]
 
 

@@ -1,0 +1,1 @@
+"""Tests of report.html in a headless Chromium."""
