@@ -67,6 +67,9 @@ def _coefficients(scheme: SchemeAgreement) -> Iterator[tuple[str, str, Estimate]
                 yield f"{KAPPAS[name]}, {coding}", "tokens, mean over pairs", figure.mean
     if scheme.alpha_u:
         yield "alpha_U (1995)", "units and gaps, mean over items", scheme.alpha_u.mean_over_items
+    if scheme.gamma:
+        yield "gamma", "alignment and labels, mean over items", scheme.gamma.mean_over_items
+        yield "gamma-cat", "labels of aligned units, mean over items", scheme.gamma.gamma_cat
 
 
 def _unitizing(figures: UnitizingFigures, suffix: str) -> Iterator[tuple[str, str, Estimate]]:

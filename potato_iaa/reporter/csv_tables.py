@@ -49,11 +49,29 @@ def csv_tables(agreement: Agreement, *, text: bool) -> dict[str, pd.DataFrame]:
         "boundaries": _stacked(schemes, lambda scheme: scheme.boundaries.table),
         "boundary_offsets": _stacked(schemes, lambda scheme: scheme.boundaries.histogram),
         "drift": _stacked(schemes, lambda scheme: scheme.drift),
+        "categorical": _categorical(agreement),
         "ledger": agreement.ledger.by_annotator_and_scheme(),
         "set_aside": _set_aside(agreement.ledger, text=text),
         "left_out": agreement.ledger.left_out,
         "passes": agreement.ledger.passes,
     }
+
+
+def _categorical(agreement: Agreement) -> pd.DataFrame:
+    """One row per question about whole items, and per option of those with several answers."""
+    rows = []
+    for name, figures in agreement.categorical.items():
+        named = {
+            "alpha": figures.alpha,
+            "observed_agreement": figures.observed_agreement,
+            "chance_agreement": figures.chance_agreement,
+            **{f"alpha {option}": figure for option, figure in figures.options.items()},
+        }
+        for measure, figure in named.items():
+            kind = {"question": name, "kind": figures.kind, "level": figures.level}
+            rows.append(kind | {"measure": measure, "unknown": figures.unknown} | figure.to_dict())
+    columns = ["question", "kind", "level", "measure", "value", "why", "low", "high"]
+    return pd.DataFrame(rows, columns=[*columns, "undefined", "n", "of", "unknown"])
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:

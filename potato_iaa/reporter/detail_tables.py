@@ -139,8 +139,8 @@ def categorical_table(categorical: Mapping[str, CategoricalFigures]) -> Table | 
             Column("items"),
             Column("alpha"),
             Column("95 %"),
-            Column("observed agreement"),
-            Column("chance agreement"),
+            Column("observed"),
+            Column("by chance"),
         ),
         tuple(
             (

@@ -13,6 +13,7 @@ from potato_iaa.reporter.coefficient_tables import (
     loss_table,
     side_table,
 )
+from potato_iaa.reporter.detail_tables import categorical_table
 from potato_iaa.reporter.display import Table
 from potato_iaa.reporter.f1_tables import (
     annotator_table,
@@ -53,6 +54,9 @@ def _lines(agreement: Agreement) -> Iterator[str]:
     yield f"# Span agreement: {markdown_safe(agreement.source.name)}"
     for scheme in agreement.schemes.values():
         yield from _scheme(agreement, scheme)
+    questions = categorical_table(agreement.categorical)
+    if questions:
+        yield from table_lines(questions)
     yield from _ledger(agreement)
     yield from ("", "## Sources", "")
     yield from (f"- {markdown_safe(work)}" for work in citations(agreement))

@@ -22,6 +22,7 @@ from potato_iaa.reporter.coefficient_tables import (
     kind_table,
     side_table,
 )
+from potato_iaa.reporter.detail_tables import categorical_table
 from potato_iaa.reporter.display import Column, Table
 from potato_iaa.reporter.f1_tables import annotator_table, label_table, pair_table
 from potato_iaa.reporter.headline import (
@@ -121,6 +122,9 @@ def _report(agreement: Agreement, page: Page) -> Iterator[RenderableType]:
         if number:
             yield page.text("")
         yield from _scheme(agreement, scheme, page)
+    questions = categorical_table(agreement.categorical)
+    if questions:
+        yield from table_block(questions, page)
     yield from _ledger(agreement, page)
     yield from heading("Signature", page)
     yield page.text(f"  potato-iaa {__version__}", "dim")
