@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from potato_iaa.arrays import Ints
+from potato_iaa.loaders.answer_spans import simulated_spans
+from potato_iaa.loaders.bases import Counting, elected
+from potato_iaa.loaders.page import Page
 from potato_iaa.loaders.passes import Passes, passes_by_policy
+from potato_iaa.loaders.people import People
 from potato_iaa.loaders.project import Project
 from potato_iaa.loaders.records import Answer, Record, chosen
-from potato_iaa.loaders.spans import Checked, Page, check
+from potato_iaa.loaders.schemes import AMBIGUOUS_SCHEME
+from potato_iaa.loaders.spans import Checked, check, units_of
 from potato_iaa.loaders.values import counted
 
-# How Potato's simulator writes a span: as the name of a label.
-_SIMULATED = re.compile(r".+:\d+:\d+")
+BAD_TEXT = "bad_text"
+# What an item is that is not part of the work, and why it is left out.
+REASONS = {
+    "attention check": "was slipped in to check the annotators",
+    "gold item": "was slipped in to check the annotators",
+    "test question": "was slipped in to check the annotators",
+    "survey page": "is a page of a survey",
+    "pre-study item": "was to be passed before the work began",
+    "excluded item": "is not among the items that were asked for",
+}
 
 
 @dataclass(frozen=True)
@@ -34,16 +46,19 @@ class LeftOut:
 class Selection:
     """What of the records is read.
 
-    ``known`` are the span schemes of the configuration (empty: whatever the spans say), ``asked``
-    those to read (None: all, and spans of unknown schemes are set aside). ``categorical`` are the
-    schemes whose answers are read, ``checks`` the kind of check by item id, for the items that
-    are not part of the work.
+    ``known`` are the span schemes of the configuration (empty: whatever the spans say), ``marked``
+    those of them whose spans are stored as such, ``asked`` those to read (None: all, and spans of
+    unknown schemes are set aside). ``categorical`` are the schemes whose answers are read,
+    ``checks`` the kind of check by item id, for the items that are not part of the work. With
+    ``trim`` blanks at the ends of spans are taken off.
     """
 
     known: frozenset[str]
+    marked: frozenset[str]
     asked: frozenset[str] | None
     categorical: frozenset[str]
     checks: Mapping[str, str]
+    trim: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +67,8 @@ class Annotator:
 
     ``passes`` are by policy, ``items`` those given to the annotator or seen. ``not_asked`` counts
     spans by scheme that were not asked for, ``simulated`` labels that are spans of Potato's
-    simulator, ``on_checks`` spans by item on items that check the annotators.
+    simulator, ``bad_texts`` choices that there is nothing to mark, ``on_checks`` spans by item on
+    items that are not part of the work.
     """
 
     name: str
@@ -61,15 +77,22 @@ class Annotator:
     items: tuple[str, ...]
     answers: tuple[Answer, ...]
     version: str
+    counting: Counting
     not_asked: Mapping[str, int]
     simulated: int
+    bad_texts: int
     left_out: tuple[LeftOut, ...]
     on_checks: Mapping[str, int]
 
 
-def why_left_out(record: Record, project: Project) -> LeftOut | None:
-    """Why a record is not that of an annotator; None if it is one."""
+def why_left_out(record: Record, project: Project, people: People) -> LeftOut | None:
+    """Why a record is not that of an annotator; None if it is one, or was given a role."""
     name, spans = record.annotator, len(record.spans)
+    unwanted = people.why_not(name)
+    if unwanted is not None:
+        return LeftOut("annotator", name, unwanted, spans)
+    if people.role_of(name) is not None:
+        return None
     if name == "debug_user":
         return LeftOut("debug user", name, "is the login of Potato's debug mode", spans)
     if name in project.adjudicators:
@@ -89,17 +112,21 @@ def annotator_of(record: Record, *, page: Page, selection: Selection) -> Annotat
     trial ran out of time is no pass, and its spans are counted as left out.
     """
     schemes = selection.known if selection.asked is None else selection.asked
+    record = with_counting(record, page)
     in_room = {item for item, answered in record.room.items() if answered & schemes}
     without = selection.checks.keys() | in_room | record.timed_out
     spans = record.spans
     on_item = np.array([item not in without for item in spans.items], dtype=bool)[spans.item]
     asked = [selection.asked is None or name in selection.asked for name in spans.schemes]
     of_scheme = np.array(asked, dtype=bool)[spans.scheme]
+    # Of any of several schemes, so perhaps of one that was asked for.
+    of_scheme[[row for row, why in spans.unplaced.items() if why == AMBIGUOUS_SCHEME]] = True
     odd = [entry for entry in spans.odd if entry.item not in without]
     checked = check(
         chosen(spans, on_item & of_scheme, odd),
         page=page,
         schemes=schemes if selection.known else spans.schemes,
+        trim=selection.trim,
     )
     spans_on = Counter(spans.items[code] for code in spans.item[~on_item].tolist())
     spans_on.update(entry.item for entry in spans.odd if entry.item in without)
@@ -111,9 +138,11 @@ def annotator_of(record: Record, *, page: Page, selection: Selection) -> Annotat
         items=tuple(items),
         answers=tuple(_answers(record, page, selection.categorical, without)),
         version=record.version,
+        counting=record.countings[0],
         not_asked=_counts(spans.schemes, spans.scheme[on_item & ~of_scheme]),
-        simulated=sum(
-            answer.scheme in selection.known and _SIMULATED.fullmatch(answer.label) is not None
+        simulated=simulated_spans(record.answers, selection.marked),
+        bad_texts=sum(
+            answer.scheme in selection.known and answer.label == BAD_TEXT
             for answer in record.answers
         ),
         left_out=tuple(_parts_left_out(record, in_room, record.timed_out - in_room, spans_on)),
@@ -121,6 +150,18 @@ def annotator_of(record: Record, *, page: Page, selection: Selection) -> Annotat
             item: spans_on[item] for item in selection.checks if item in items or item in spans_on
         },
     )
+
+
+def with_counting(record: Record, page: Page) -> Record:
+    """The record with one way of counting, its spans having decided between several."""
+    among = record.countings
+    spans = record.spans
+    if len(among) > 1:
+        among = (elected(among, [(spans, units_of(spans, page))], page),)
+    if spans.countings[0] == among[0]:
+        return replace(record, countings=among)
+    countings = (among[0], *spans.countings[1:])
+    return replace(record, countings=among, spans=replace(spans, countings=countings))
 
 
 def _counts(names: tuple[str, ...], codes: Ints) -> dict[str, int]:

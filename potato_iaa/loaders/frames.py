@@ -11,7 +11,7 @@ from potato_iaa.arrays import Ints
 from potato_iaa.corpus import ANSWER_COLUMNS
 from potato_iaa.ledger import ENTRY_COLUMNS, LEFT_OUT_COLUMNS, PASS_COLUMNS, READ_COLUMNS
 from potato_iaa.loaders.annotators import Annotator, LeftOut
-from potato_iaa.loaders.spans import Page
+from potato_iaa.loaders.page import Page
 
 
 def item_frame(page: Page) -> pd.DataFrame:

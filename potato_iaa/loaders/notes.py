@@ -9,13 +9,14 @@ import pandas as pd
 
 from potato_iaa.corpus import Scheme
 from potato_iaa.loaders.annotators import Annotator
+from potato_iaa.loaders.bases import WITHOUT_TAGS
+from potato_iaa.loaders.page import UNKNOWN_LENGTH, Page
 from potato_iaa.loaders.schemes import Declared
-from potato_iaa.loaders.spans import UNKNOWN_LENGTH, Page
 from potato_iaa.loaders.values import counted, quoted
 
 
 def notes_on_schemes(
-    declared: Declared, schemes: Sequence[Scheme], spans: pd.DataFrame
+    declared: Declared, schemes: Sequence[Scheme], spans: pd.DataFrame, *, generation: int
 ) -> Iterator[str]:
     """On undeclared labels, labels kept elsewhere, and choices that Potato does not store."""
     if not declared.kinds:
@@ -34,7 +35,7 @@ def notes_on_schemes(
                 f"scheme {scheme.name!r}: its labels are in Potato's codebook, so only those in "
                 "the configuration and those used are known."
             )
-        if scheme.name in declared.with_bad_text:
+        if scheme.name in declared.with_bad_text and generation > 1:
             yield (
                 f"scheme {scheme.name!r}: Potato does not store the choice for nothing to mark "
                 "(bad_text_label); an item counts as seen by the other traces only."
@@ -42,7 +43,7 @@ def notes_on_schemes(
 
 
 def notes_on_records(annotators: Sequence[Annotator]) -> Iterator[str]:
-    """On spans that were not asked for, and on those that Potato's simulator wrote."""
+    """On spans that were not asked for, those of Potato's simulator, and choices without spans."""
     not_asked: Counter[str] = Counter()
     for someone in annotators:
         not_asked.update(someone.not_asked)
@@ -51,8 +52,34 @@ def notes_on_records(annotators: Sequence[Annotator]) -> Iterator[str]:
     simulated = sum(someone.simulated for someone in annotators)
     if simulated:
         yield (
-            f"{counted(simulated, 'label')} of span schemes read LABEL:start:end, as Potato's "
-            "simulator writes spans: not read."
+            f"{counted(simulated, 'span')} stood as LABEL:start:end among the answers, as Potato's "
+            "simulator writes spans: read as such."
+        )
+    bad_texts = sum(someone.bad_texts for someone in annotators)
+    if bad_texts:
+        yield (
+            f"{counted(bad_texts, 'choice')} that there is nothing to mark (bad_text): passes "
+            "without spans."
+        )
+
+
+def notes_on_first_places(annotators: Sequence[Annotator], page: Page) -> Iterator[str]:
+    """On versions that took the first place of the marked words in a text, whichever was marked."""
+    spans = repeated = 0
+    for someone in annotators:
+        if someone.counting.basis != WITHOUT_TAGS:
+            continue
+        checked = someone.checked
+        spans += len(checked.unit)
+        places = (checked.unit.tolist(), checked.start.tolist(), checked.end.tolist())
+        for unit, start, end in zip(*places, strict=True):
+            text = page.texts[unit]
+            repeated += text is not None and text.count(text[start:end]) > 1
+    if spans:
+        yield (
+            "Potato 2.0 and 2.1 stored the first place of the marked words in the text, whichever "
+            f"place was marked: {repeated:,} of {counted(spans, 'span')} have words that stand in "
+            "the text more than once."
         )
 
 

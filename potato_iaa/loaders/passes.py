@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from potato_iaa.arrays import Flags, Ints
+from potato_iaa.loaders.page import Page
 from potato_iaa.loaders.records import Record
-from potato_iaa.loaders.spans import Page
 
 POLICIES = ("seen", "assigned", "marked")
 

@@ -25,6 +25,7 @@ CONFIG_KEYS = (
 DATA_ENDINGS = ("json", "jsonl", "csv", "tsv", "parquet")
 # A version 1 configuration is a small file; data files are not, and lie beside it.
 LARGEST_JSON_CONFIG = 1_000_000
+LEVELS_ABOVE = 4
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -80,7 +81,8 @@ def find_config(path: str | Path) -> Path:
     )
 
 
-def _only_config(folder: Path) -> Path:
+def configs_in(folder: Path) -> tuple[list[Path], list[InputError]]:
+    """The configurations in a folder, as `find_config` looks for them, and faults of others."""
     places = [folder, folder / "configs"]
     files = sorted(file for place in places if place.is_dir() for file in place.iterdir())
     yamls = [file for file in files if file.suffix.lower() in YAML_ENDINGS and file.is_file()]
@@ -90,6 +92,11 @@ def _only_config(folder: Path) -> Path:
         found, _ = _configs_among(
             [file for file in jsons if file.stat().st_size <= LARGEST_JSON_CONFIG]
         )
+    return found, broken
+
+
+def _only_config(folder: Path) -> Path:
+    found, broken = configs_in(folder)
     if len(found) > 1:
         listed = quoted(str(file.relative_to(folder)) for file in found)
         raise InputError(
@@ -102,6 +109,55 @@ def _only_config(folder: Path) -> Path:
     raise InputError(
         f"{folder}: holds no Potato configuration (a YAML file with annotation_schemes and "
         "item_properties), neither itself nor in a folder 'configs': give the file's path."
+    )
+
+
+def config_near(path: Path) -> Path | None:
+    """The configuration in the folder of a path, or in the nearest of four above it; else None.
+
+    Raises InputError: several there.
+    """
+    here = Path(os.path.abspath(path))
+    for folder in (here, *here.parents)[: LEVELS_ABOVE + 1]:
+        places = [place for place in (folder, folder / "configs") if os.path.isdir(place)]
+        try:
+            files = sorted(file for place in places for file in place.iterdir())
+        except OSError:
+            continue
+        found, _ = _configs_among([file for file in files if _may_be_config(file)])
+        if len(found) > 1:
+            listed = quoted(str(file.relative_to(folder)) for file in found)
+            raise InputError(
+                f"{path}: {len(found)} Potato configurations lie near it ({listed}): "
+                "name the one it belongs to with --config."
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def _may_be_config(file: Path) -> bool:
+    if file.suffix.lower() not in YAML_ENDINGS or not os.path.isfile(file):
+        return False
+    return os.path.getsize(file) <= LARGEST_JSON_CONFIG
+
+
+def bare_project(path: Path) -> Project:
+    """What is known of an export without its configuration."""
+    return Project(
+        config=path,
+        name=path.stem,
+        base=path.parent,
+        output=path,
+        data_files=(),
+        data_folder=None,
+        id_key="id",
+        text_key="text",
+        display=Display(),
+        declared=Declared(),
+        adjudicators=frozenset(),
+        machines=frozenset(),
+        checks=(),
     )
 
 

@@ -1,26 +1,30 @@
-"""Read a finished Potato project into a Corpus, one annotator at a time."""
+"""Read a finished Potato project, of whatever generation, or an export of it, into a Corpus."""
 
 from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
-import pandas as pd
-
-from potato_iaa.corpus import Corpus, Scheme, Source, SourceFile, assemble
+from potato_iaa.corpus import Corpus, Source, SourceFile, assemble
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.ledger import Ledger
 from potato_iaa.loaders.annotators import (
+    REASONS,
     Annotator,
     LeftOut,
     Selection,
     annotator_of,
     why_left_out,
 )
+from potato_iaa.loaders.answer_spans import with_spans_of_answers
+from potato_iaa.loaders.asked import found_schemes, wanted_schemes, with_evidence
+from potato_iaa.loaders.bases import AS_SHOWN
+from potato_iaa.loaders.counting import GivenCounting
 from potato_iaa.loaders.frames import (
     answer_frame,
     entry_frame,
@@ -31,16 +35,30 @@ from potato_iaa.loaders.frames import (
     read_frame,
     span_frame,
 )
-from potato_iaa.loaders.items import Items, read_check_ids, read_ids, read_items
-from potato_iaa.loaders.notes import notes_on_page, notes_on_records, notes_on_schemes
+from potato_iaa.loaders.items import Items
+from potato_iaa.loaders.notes import (
+    notes_on_first_places,
+    notes_on_page,
+    notes_on_records,
+    notes_on_schemes,
+)
+from potato_iaa.loaders.page import Page
+from potato_iaa.loaders.paging import (
+    checks_of,
+    items_of,
+    items_of_records,
+    page_of,
+    shown_texts,
+    with_fields,
+)
 from potato_iaa.loaders.passes import POLICIES
-from potato_iaa.loaders.project import Project, read_config
-from potato_iaa.loaders.records import Record
-from potato_iaa.loaders.rendering import item_texts
-from potato_iaa.loaders.schemes import with_annotators
-from potato_iaa.loaders.spans import NOT_IN_DATA, Page
-from potato_iaa.loaders.states import StateFile, find_states, read_state
-from potato_iaa.loaders.values import names, quoted
+from potato_iaa.loaders.people import People, one_person
+from potato_iaa.loaders.project import Project, bare_project, read_config
+from potato_iaa.loaders.records import Found, Record
+from potato_iaa.loaders.schemes import Declared
+from potato_iaa.loaders.sources import PROJECT, Place, find_place, leavings_at
+from potato_iaa.loaders.spans import NOT_IN_DATA, TRIMMED
+from potato_iaa.loaders.values import counted, quoted
 
 Progress = Callable[[str, int, int], None]
 
@@ -48,72 +66,135 @@ Progress = Callable[[str, int, int], None]
 def read_project(
     path: str | Path,
     *,
+    config: str | Path | None = None,
     passes: str = "seen",
     schemes: Sequence[str] | None = None,
     skip_broken: bool = False,
+    include_annotators: Sequence[str] | None = None,
+    exclude_annotators: Sequence[str] = (),
+    include_items: Sequence[str] | None = None,
+    exclude_items: Sequence[str] = (),
+    merge: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    potato_version: str | None = None,
+    offset_unit: str | None = None,
+    trim: bool = False,
     progress: Progress | None = None,
 ) -> Corpus:
-    """Read the spans of a finished Potato project, from its configuration and the files it names.
+    """Read the spans of a finished Potato project, from 1.2 to 2.12, or of an export of it.
 
-    ``path`` is the configuration, or the folder with exactly one. ``passes`` says which items an
-    annotator counts as having worked through: ``seen`` (an answer, a list of spans even if empty, a
-    trace of behaviour, or before the item on which the annotator stopped), ``assigned``, or
-    ``marked`` (with a span). ``schemes`` chooses span schemes by name; without it all are read.
-    With ``skip_broken`` an annotator whose state cannot be read is left out, and the ledger says
-    so. ``progress`` is called with what is being read, how many are done, and of how many.
+    ``path`` is the configuration, the folder with exactly one, the annotation folder, or an export:
+    csv, tsv, jsonl, parquet, quotations.csv, web_annotations.jsonld, tei or conll (the file or its
+    folder), or the one file of all annotations of Potato 1. For these the configuration is
+    ``config``, or the nearest in the folders above; without one the texts are those that the export
+    holds, if any. An export has lost the passes without a mark: they are taken from the annotators'
+    states where the configuration leads to them, and the ledger says so where it does not.
+
+    ``passes`` says which items an annotator counts as having worked through: ``seen`` (an answer, a
+    list of spans even if empty, a trace of behaviour, or before the item on which the annotator
+    stopped), ``assigned``, or ``marked`` (with a span). ``schemes`` chooses span schemes by name;
+    without it all are read. With ``skip_broken`` an annotator whose file cannot be read is left
+    out, and the ledger says so.
+
+    ``include_annotators``, ``exclude_annotators``, ``include_items`` and ``exclude_items`` are
+    patterns as of a shell. ``merge`` gives the name of a person for a login or its folder; of two
+    passes of one person on an item one stands, and the spans of the other are set aside. ``roles``
+    makes annotators, by name or pattern, ``human``, ``system`` or ``gold``; machines and
+    adjudicators without a role are left out. ``potato_version`` and ``offset_unit``
+    (``code-points``, ``utf-16``) are taken instead of what the files tell. ``trim`` takes blanks
+    off the ends of spans. ``progress`` is called with what is being read, how many are done, and of
+    how many.
 
     The items of the corpus are those of the data files, with the text as it was shown; offsets are
     code points of that text. Every span that was read is kept, repaired or set aside in the ledger;
-    adjudicators, machines, the debug user, attention checks, gold items, answers of a group and
-    trials that ran out of time are left out there. A project with one annotator, or with no spans,
-    can be read.
+    adjudicators, machines, the debug user, attention checks, gold items, survey pages, answers of a
+    group and trials that ran out of time are left out there. A project with one annotator, or with
+    no spans, can be read.
 
-    Raises UsageError: no such policy, no such span scheme. Raises InputError, one sentence with the
-    file, the place in it, what is wrong and what to do: whatever cannot be read.
+    Raises UsageError: no such policy, span scheme, version or unit; a name or pattern that nobody
+    has. Raises InputError, one sentence with the file, the place in it, what is wrong and what to
+    do: whatever cannot be read.
     """
     if passes not in POLICIES:
         raise UsageError(f"no policy {passes!r} for passes: there are {', '.join(POLICIES)}.")
-    project = read_config(path)
-    wanted = _wanted(project, schemes)
-    states, strays = find_states(project.output)
-    checks, notes = _check_items(project)
-    items = _without(read_items(project), checks)
-    page = _page(items, project)
-    selection = Selection(
-        known=frozenset(scheme.name for scheme in project.declared.spans),
-        asked=None if schemes is None else frozenset(schemes),
-        categorical=frozenset(scheme.name for scheme in project.declared.categorical),
-        checks=checks,
+    people = People(
+        include=include_annotators,
+        exclude=exclude_annotators,
+        include_items=include_items,
+        exclude_items=exclude_items,
+        merge=merge or {},
+        roles=roles or {},
     )
-    annotators: list[Annotator] = []
-    left_out = [LeftOut(stray.what, stray.name, stray.reason) for stray in strays]
+    counting = GivenCounting.of(potato_version, offset_unit)
+    place = find_place(path, config)
+    project = bare_project(place.path) if place.config is None else read_config(place.config)
+    wanted = wanted_schemes(project, schemes)
+    of_data = cache(partial(items_of, place, project))
+    found = leavings_at(
+        place,
+        project,
+        items=lambda: of_data().records,
+        texts=lambda: _known_texts(of_data(), project),
+    )
+    items = of_data()
+    counting.check(found)
     with _collection_paused():
-        for record in _records(states, skip_broken=skip_broken, progress=progress or _silent):
-            reason = record if isinstance(record, LeftOut) else why_left_out(record, project)
-            if reason is not None:
-                left_out.append(reason)
-            elif isinstance(record, Record):
-                annotators.append(annotator_of(record, page=page, selection=selection))
+        records: Iterable[Read] = _records(
+            found, people, skip_broken=skip_broken, progress=progress or _silent
+        )
+        if place.form != PROJECT or found.generation == 1:
+            records = list(records)
+            items = _settled(items, [read.record for read in records if read.record], place)
+        met = [read.record for read in records if read.record] if isinstance(records, list) else []
+        checks, notes = checks_of(project, found, met, items, people)
+        items = _without(items, checks)
+        declared = with_fields(project.declared, items, project)
+        page = page_of(items, project, declared=declared, found=found, records=met)
+        reading = _Reading(
+            project=project,
+            declared=declared,
+            page=page,
+            people=people,
+            counting=counting.on(met, page),
+            selection=Selection(
+                known=frozenset(scheme.name for scheme in declared.spans),
+                marked=frozenset(scheme.name for scheme in declared.marked),
+                asked=None if schemes is None else frozenset(schemes),
+                categorical=frozenset(scheme.name for scheme in declared.categorical),
+                checks=checks,
+                trim=trim,
+            ),
+        )
+        annotators, left_out = _annotators(records, reading)
+    left_out = [
+        *(LeftOut(stray.what, stray.name, stray.reason) for stray in found.strays),
+        *left_out,
+    ]
     _check_items_known(annotators, page, project)
     spans = span_frame(annotators, page)
-    found = _with_evidence(
-        wanted or _found_schemes(annotators, project), spans, page, annotators, project
+    schemes_ = with_evidence(
+        wanted or found_schemes(annotators, project),
+        spans,
+        page,
+        annotators,
+        project=project,
+        declared=declared,
     )
     return assemble(
         items=item_frame(page),
         passes=pass_frame(annotators, passes, page),
         spans=spans,
-        schemes=found,
-        roles={},
+        schemes=schemes_,
+        roles=_roles(annotators, people, passes),
         source=Source(
             name=project.name,
             path=str(path),
-            kind="states",
-            potato_version=_potato_version(annotators),
-            offset_unit="code points",
-            offset_basis="text as shown",
+            kind=found.kind,
+            potato_version=potato_version or _potato_version(annotators),
+            offset_unit=_counted(annotators, "unit"),
+            offset_basis=_counted(annotators, "basis"),
             passes=passes,
-            files=_files(project, items, len(states)),
+            files=_files(place, project, items, found),
         ),
         ledger=Ledger(
             read=read_frame(annotators),
@@ -121,17 +202,130 @@ def read_project(
             left_out=left_out_frame([*left_out, *_left_out(annotators, checks, passes)]),
             passes=policy_frame(annotators),
             notes=(
+                *([found.lossy] if found.lossy else []),
+                *found.notes,
                 *project.notes,
                 *items.notes,
                 *notes,
-                *notes_on_schemes(project.declared, found, spans),
+                *_notes_on_wishes(annotators, people, trim=trim),
+                *notes_on_schemes(declared, schemes_, spans, generation=found.generation),
                 *notes_on_records(annotators),
+                *notes_on_first_places(annotators, page),
                 *notes_on_page(page),
             ),
         ),
         answers=answer_frame(annotators),
         categorical=project.declared.categorical,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """Everything that a record is read with."""
+
+    project: Project
+    declared: Declared
+    page: Page
+    people: People
+    counting: Callable[[Record], Record]
+    selection: Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A record, or why there is none; and the name of the leaving it was read from."""
+
+    name: str
+    record: Record | None = None
+    left_out: LeftOut | None = None
+
+
+def _known_texts(items: Items, project: Project) -> dict[tuple[str, str], str]:
+    nothing = Found(kind="", path=project.base, leavings=())
+    return shown_texts(page_of(items, project, declared=Declared(), found=nothing))
+
+
+def _settled(items: Items, records: Sequence[Record], place: Place) -> Items:
+    """The items of the data files if the records are on them, else those of the records."""
+    of_records = items_of_records(records)
+    if place.config is None or not items.records:
+        return replace(of_records, notes=items.notes)
+    if place.config_named or not of_records.records or place.form == PROJECT:
+        return items
+    if items.records.keys() & of_records.records.keys():
+        return items
+    note = (
+        f"{place.config.name} lies near the export, but none of its items is in it: the texts of "
+        "its data files are not used."
+    )
+    return replace(of_records, notes=(*items.notes, note))
+
+
+def _annotators(
+    records: Iterable[Read], reading: _Reading
+) -> tuple[list[Annotator], list[LeftOut]]:
+    """The annotators in the order read, those of several logins last, and who was left out."""
+    annotators: list[Annotator] = []
+    left_out: list[LeftOut] = []
+    persons: dict[str, list[tuple[str, Record]]] = {}
+    met: set[str] = set()
+    logins: set[str] = set()
+    several = set(reading.people.merge.values())
+
+    def add(record: Record) -> None:
+        met.add(record.annotator)
+        reason = why_left_out(record, reading.project, reading.people)
+        if reason is not None:
+            left_out.append(reason)
+        else:
+            annotators.append(annotator_of(record, page=reading.page, selection=reading.selection))
+
+    for read in records:
+        logins.add(read.name)
+        if read.left_out is not None:
+            left_out.append(read.left_out)
+        if read.record is None:
+            continue
+        logins.add(read.record.annotator)
+        record = with_spans_of_answers(reading.counting(read.record), reading.declared)
+        name = reading.people.person(record.annotator, read.name)
+        if name in several:
+            persons.setdefault(name, []).append((record.annotator, record))
+        else:
+            add(replace(record, annotator=name))
+    for name, of_person in persons.items():
+        # The person's own name first, then the logins in their order.
+        ordered = sorted(of_person, key=lambda login: (login[0] != name, login[0]))
+        add(one_person(name, [record for _, record in ordered]))
+    reading.people.check(annotators=met, logins=logins)
+    return annotators, left_out
+
+
+def _roles(annotators: Sequence[Annotator], people: People, policy: str) -> dict[str, str]:
+    """The roles that were given, of those who have a pass."""
+    given = {
+        someone.name: people.role_of(someone.name)
+        for someone in annotators
+        if len(someone.passes[policy]) or len(someone.checked.unit)
+    }
+    return {name: role for name, role in given.items() if role is not None}
+
+
+def _notes_on_wishes(
+    annotators: Sequence[Annotator], people: People, *, trim: bool
+) -> Iterator[str]:
+    # Logins are names too: a report under pseudonyms must not tell them.
+    for name, logins in sorted(Counter(people.merge.values()).items()):
+        yield f"read as {name!r}, as was asked for: {counted(logins, 'other login')}."
+    if people.include_items is not None or people.exclude_items:
+        wishes = [f"include {pattern!r}" for pattern in people.include_items or ()]
+        wishes += [f"exclude {pattern!r}" for pattern in people.exclude_items]
+        yield f"only some of the items were read: {', '.join(wishes)}."
+    if trim:
+        trimmed = sum(
+            int((someone.checked.entries["reason"] == TRIMMED).sum()) for someone in annotators
+        )
+        yield f"blanks at the ends of spans were trimmed: {counted(trimmed, 'span')}."
 
 
 def _silent(what: str, done: int, of: int) -> None:
@@ -151,92 +345,35 @@ def _collection_paused() -> Iterator[None]:
 
 
 def _records(
-    states: Sequence[StateFile], *, skip_broken: bool, progress: Progress
-) -> Iterator[Record | LeftOut]:
+    found: Found, people: People, *, skip_broken: bool, progress: Progress
+) -> Iterator[Read]:
     """The records one by one; with ``skip_broken``, those that cannot be read as left out."""
     sources: dict[str, str] = {}
-    progress("annotators", 0, len(states))
-    for done, state in enumerate(states, 1):
+    several = set(people.merge.values())
+    progress("annotators", 0, len(found.leavings))
+    for done, leaving in enumerate(found.leavings, 1):
         try:
-            record = read_state(state)
+            record = leaving.read()
         except InputError as fault:
             if not skip_broken:
                 raise
-            yield LeftOut("annotator", state.folder, str(fault))
+            yield Read(leaving.name, left_out=LeftOut("annotator", leaving.name, str(fault)))
         else:
-            if record.annotator in sources:
+            name = people.person(record.annotator, leaving.name)
+            if name in sources and name not in several:
                 raise InputError(
-                    f"{record.source}: is the state of {record.annotator!r}, and so is "
-                    f"{sources[record.annotator]}: keep one of them, or correct its user_id."
+                    f"{record.source}: holds the work of {name!r}, and so does "
+                    f"{sources[name]}: keep one of them, or say whose they are with "
+                    f"--merge {leaving.name}=NAME."
                 )
-            sources[record.annotator] = record.source
-            yield record
-        progress("annotators", done, len(states))
-
-
-def _wanted(project: Project, asked: Sequence[str] | None) -> tuple[Scheme, ...]:
-    """The span schemes to read; none if the configuration declares no scheme of any kind."""
-    spans = project.declared.spans
-    there_are = ", ".join(f"{name!r} ({kind})" for name, kind in project.declared.kinds)
-    if project.declared.kinds and not spans:
-        raise InputError(
-            f"{project.config}: none of its annotation schemes is a span scheme (there are "
-            f"{there_are}): give a project in which spans were marked."
-        )
-    if asked is None:
-        return spans
-    known = {scheme.name for scheme in spans}
-    for name in asked:
-        if name not in known:
-            raise UsageError(
-                f"no span scheme {name!r} in {project.config}: there are {there_are or 'none'}."
-            )
-    return tuple(scheme for scheme in spans if scheme.name in asked)
-
-
-def _found_schemes(annotators: Sequence[Annotator], project: Project) -> tuple[Scheme, ...]:
-    found = names(sorted({name for someone in annotators for name in someone.checked.schemes}))
-    if not found:
-        raise InputError(
-            f"{project.config}: declares no annotation schemes, and nobody has marked a span: "
-            "give the configuration that the project was run with."
-        )
-    return tuple(Scheme(name=name) for name in found)
-
-
-def _check_items(project: Project) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Kind of check by item id, and notes on files that are not there."""
-    kinds: dict[str, str] = {}
-    notes = []
-    for file in project.checks:
-        ids = read_check_ids(file)
-        if ids is None:
-            notes.append(
-                f"the file of {file.kind}s ({file.path.name}) is not there: its items are told "
-                "from the others only by not being in the data files."
-            )
-        else:
-            kinds.update({identity: file.kind for identity in ids if identity not in kinds})
-    return kinds, tuple(notes)
+            sources[name] = record.source
+            yield Read(leaving.name, record)
+        progress("annotators", done, len(found.leavings))
 
 
 def _without(items: Items, ids: Mapping[str, str]) -> Items:
     kept = {identity: record for identity, record in items.records.items() if identity not in ids}
     return replace(items, records=kept)
-
-
-def _page(items: Items, project: Project) -> Page:
-    """The texts of all items and fields, as they were shown."""
-    display = project.display
-    fields = [shown_as.key for shown_as in display.fields] or [""]
-    texts = [
-        item_texts(record, text_key=project.text_key, display=display)
-        for record in items.records.values()
-    ]
-    return Page.of(
-        {identity: position for position, identity in enumerate(items.records)},
-        {field: [of_item.get(field) for of_item in texts] for field in fields},
-    )
 
 
 def _check_items_known(annotators: Sequence[Annotator], page: Page, project: Project) -> None:
@@ -267,63 +404,31 @@ def _left_out(
     for someone in annotators:
         on_checks.update(someone.on_checks)
     for item, spans in sorted(on_checks.items()):
-        yield LeftOut(checks[item], item, "was slipped in to check the annotators", spans)
-
-
-def _with_evidence(
-    schemes: tuple[Scheme, ...],
-    spans: pd.DataFrame,
-    page: Page,
-    annotators: Sequence[Annotator],
-    project: Project,
-) -> tuple[Scheme, ...]:
-    """The schemes with who was shown them and where: as configured, and as the spans show."""
-    cohort_items = {
-        position: cohort.items.union(*(read_ids(file, project.id_key) for file in cohort.files))
-        for position, cohort in enumerate(project.declared.cohorts)
-        if not cohort.annotators
-    }
-    shown = with_annotators(
-        schemes,
-        declared=project.declared,
-        items_of={someone.name: someone.items for someone in annotators},
-        cohort_items=cohort_items,
-    )
-    fields = {
-        scheme.name: scheme.fields if set(scheme.fields or ()) <= set(page.fields) else None
-        for scheme in shown
-    }
-    return tuple(
-        replace(
-            scheme,
-            fields=_and_used(fields[scheme.name], "field", scheme.name, spans),
-            annotators=_and_used(scheme.annotators, "annotator", scheme.name, spans),
-        )
-        for scheme in shown
-    )
-
-
-def _and_used(
-    offered: tuple[str, ...] | None, column: str, scheme: str, spans: pd.DataFrame
-) -> tuple[str, ...] | None:
-    if offered is None:
-        return None
-    used = spans.loc[spans["scheme"] == scheme, column].unique()
-    return tuple(sorted({*offered, *map(str, used)}))
+        yield LeftOut(checks[item], item, REASONS[checks[item]], spans)
 
 
 def _potato_version(annotators: Sequence[Annotator]) -> str:
+    """The versions that the records tell of; of two that only give a least one, the lesser."""
     known = {someone.version for someone in annotators} - {""}
-    return f"≥ {'2.9' if '2.9' in known else '2.12'}" if known else ""
+    if "≥ 2.9" in known:
+        known.discard("≥ 2.12")
+    return ", ".join(sorted(known))
 
 
-def _files(project: Project, items: Items, states: int) -> tuple[SourceFile, ...]:
+def _counted(annotators: Sequence[Annotator], what: str) -> str:
+    """The units, or the bases, in which the offsets were counted."""
+    found = {str(getattr(someone.counting, what)) for someone in annotators}
+    return " and ".join(sorted(found)) or str(getattr(AS_SHOWN, what))
+
+
+def _files(place: Place, project: Project, items: Items, found: Found) -> tuple[SourceFile, ...]:
     def shown(file: Path) -> str:
         inside = file.is_relative_to(project.base)
         return str(file.relative_to(project.base) if inside else file)
 
+    config = () if place.config is None else (SourceFile("config", shown(place.config), 1),)
     return (
-        SourceFile("config", shown(project.config), 1),
+        *config,
         *(SourceFile("data", shown(file), count) for file, count in items.files),
-        SourceFile("annotations", shown(project.output), states),
+        SourceFile("annotations", shown(found.path), len(found.leavings)),
     )

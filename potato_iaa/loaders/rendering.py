@@ -18,12 +18,12 @@ from typing import Any
 
 from potato_iaa.loaders.values import mapping, well_formed
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
-_SPACES = re.compile(" +")
-_TAG = re.compile(r"<(/?)(\w+)([^>]*)(/?)>", re.DOTALL)
-_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+SPACES = re.compile(" +")
+TAG = re.compile(r"<(/?)(\w+)([^>]*)(/?)>", re.DOTALL)
+REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # Potato cuts these out of any text before it looks for tags.
-_DANGEROUS = tuple(
+DANGEROUS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (r"javascript:", r"vbscript:", r"data:", r"expression\s*\(")
 )
@@ -39,12 +39,12 @@ _INLINE_NAMES = """
 """
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 # Elements that stay mark-up; the tags of all others are shown as they are written.
-_ELEMENTS = _BLOCKS | frozenset(_INLINE_NAMES.split())
+ELEMENTS = _BLOCKS | frozenset(_INLINE_NAMES.split())
 _SPEAKER = re.compile(r"^([A-Za-z0-9_\s]+):\s*(.*)$")
 _SHADED_SPEAKER = re.compile(r"^([^:]+):\s*(.*)$", re.DOTALL)
 LONGEST_PATH = 4096
 # What JavaScript's trim() takes off.
-_TRIMMED = (
+TRIMMED = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
@@ -135,8 +135,8 @@ def _default_markup(value: Any, display: Display) -> str:
     if not isinstance(value, str):
         return str(value)
     # The tests beside the patterns only save time.
-    text = value if value.replace("\n", "").isprintable() else _CONTROL.sub("", value)
-    text = (_SPACES.sub(" ", text) if "  " in text else text).strip()
+    text = value if value.replace("\n", "").isprintable() else CONTROL.sub("", value)
+    text = (SPACES.sub(" ", text) if "  " in text else text).strip()
     return text.replace("\n", "<br/>") if display.linebreaks_as_markup else text
 
 
@@ -185,10 +185,10 @@ def text_content(markup: str) -> str:
         return _with_references(markup)
     parts: list[str] = []
     position = 0
-    for tag in _TAG.finditer(markup):
+    for tag in TAG.finditer(markup):
         parts.append(_with_references(markup[position : tag.start()]))
         position = tag.end()
-        if tag[2].lower() not in _ELEMENTS:
+        if tag[2].lower() not in ELEMENTS:
             parts.append(tag[0])
         elif tag[2].lower() == "pre" and not tag[1] and markup.startswith("\n", position):
             # A browser drops a line break right after <pre>.
@@ -200,13 +200,13 @@ def text_content(markup: str) -> str:
 def _without_dangers(markup: str) -> str:
     lower = markup.lower()
     if any(sign in lower for sign in _DANGER_SIGNS) or any(odd in markup for odd in _ODD_CASES):
-        for pattern in _DANGEROUS:
+        for pattern in DANGEROUS:
             markup = pattern.sub("", markup)
     return markup
 
 
 def _with_references(text: str) -> str:
-    return _REFERENCE.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
+    return REFERENCE.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
 
 
 def field_text(value: Any, shown_as: DisplayField, display: Display) -> Shown:
@@ -258,7 +258,7 @@ def _document(value: Any, shown_as: DisplayField, display: Display) -> Shown:
 
 
 def _has_blocks(markup: str) -> bool:
-    tags = _TAG.finditer(_without_dangers(markup))
+    tags = TAG.finditer(_without_dangers(markup))
     return any(not tag[1] and tag[2].lower() in _BLOCKS for tag in tags)
 
 
@@ -330,7 +330,7 @@ def _with_basis(text: str, source: str) -> Shown:
     """
     if max(text, default="") <= "\uffff":
         return Shown(text)
-    counted_on = re.sub(r"<[^>]*>", "", source).strip(_TRIMMED)
+    counted_on = re.sub(r"<[^>]*>", "", source).strip(TRIMMED)
     return Shown(text, None if counted_on == text else counted_on)
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from potato_iaa.corpus import CategoricalScheme, Scheme
+import numpy as np
+
+from potato_iaa.corpus import DEFAULT_SCHEME, CategoricalScheme, Scheme
+from potato_iaa.loaders.records import StoredSpans
 from potato_iaa.loaders.values import mapping, names, number, one_or_many, sequence
 
 # `highlight` is what Potato 1 called a span scheme.
 SPAN_KINDS = ("span", "highlight")
+AMBIGUOUS_SCHEME = "ambiguous: several schemes have this label, and the file names no scheme"
+UNKNOWN_SCHEME = "no scheme has this label, and the file names no scheme"
+ANSWER_LABEL = "answer"
+# Types whose spans are written as JSON into an answer.
+ANSWER_KINDS = ("error_span", "extractive_qa")
 CATEGORICAL_KINDS = ("radio", "select", "multiselect", "likert", "slider", "number")
 
 
@@ -39,8 +47,19 @@ class Cohort:
 
 
 @dataclass(frozen=True)
+class InAnswers:
+    """A scheme whose spans Potato keeps in an answer, and the item's field that they are on."""
+
+    name: str
+    kind: str
+    field: str
+
+
+@dataclass(frozen=True)
 class Declared:
     """The declared schemes: ``spans``, ``categorical``, and all of them as ``kinds`` by name.
+
+    ``in_answers`` are those of ``spans`` whose spans are kept in answers.
 
     ``of_everybody`` are the schemes of the project's own list; ``cohorts`` is empty unless some
     cohort has another list. ``without_labels`` are span schemes whose labels lie in Potato's
@@ -54,6 +73,13 @@ class Declared:
     cohorts: tuple[Cohort, ...] = ()
     without_labels: tuple[str, ...] = ()
     with_bad_text: tuple[str, ...] = ()
+    in_answers: tuple[InAnswers, ...] = ()
+
+    @property
+    def marked(self) -> tuple[Scheme, ...]:
+        """The span schemes whose spans are stored as such."""
+        others = {scheme.name for scheme in self.in_answers}
+        return tuple(scheme for scheme in self.spans if scheme.name not in others)
 
 
 def declared_schemes(
@@ -89,7 +115,8 @@ def declared_schemes(
     ordered = dict(shared)
     for extra in (*sets.values(), *(schemes for schemes in bound if schemes)):
         ordered.update({name: scheme for name, scheme in extra.items() if name not in ordered})
-    spans = {name: scheme for name, scheme in ordered.items() if _kind(scheme) in SPAN_KINDS}
+    kinds = (*SPAN_KINDS, *ANSWER_KINDS)
+    spans = {name: scheme for name, scheme in ordered.items() if _kind(scheme) in kinds}
     takes_all = bool(batch.get("auto_assign_annotators"))
     cohorts = tuple(
         _cohort(group, schemes, group_files.get(position, ()))
@@ -108,6 +135,11 @@ def declared_schemes(
         cohorts=cohorts if any(cohort.schemes is not None for cohort in cohorts) else (),
         without_labels=tuple(name for name, scheme in spans.items() if scheme.get("codebook")),
         with_bad_text=tuple(name for name, scheme in spans.items() if scheme.get("bad_text_label")),
+        in_answers=tuple(
+            InAnswers(name, _kind(scheme), _source_field(scheme))
+            for name, scheme in spans.items()
+            if _kind(scheme) in ANSWER_KINDS
+        ),
     )
 
 
@@ -170,6 +202,41 @@ def _shown(
         return declared.of_everybody
     schemes = declared.cohorts[best].schemes
     return declared.of_everybody if schemes is None else schemes
+
+
+def resolved_by_label(spans: StoredSpans, schemes: Sequence[Scheme]) -> StoredSpans:
+    """Spans that were stored without a scheme, with the only one that has their label.
+
+    Those whose label several schemes have, or none of several, are marked as unplaced.
+
+    >>> from potato_iaa.loaders.entries import Entry, stored_spans
+    >>> spans = stored_spans({
+    ...     "d1": [Entry(schema="", name=name, start=0, end=3) for name in ("PER", "X")]
+    ... })
+    >>> found = resolved_by_label(spans, [Scheme("a", ("PER", "X")), Scheme("b", ("PER",))])
+    >>> found.schemes, found.scheme, list(found.unplaced)
+    (('a', 'a or b'), array([1, 0]), [0])
+    """
+    names_of = [_schemes_with(label, schemes) for label in spans.labels]
+    named = [" or ".join(found) for found in names_of]
+    distinct = tuple(sorted(set(named)))
+    codes = np.array([distinct.index(name) for name in named], dtype=np.int64)
+    reasons = [
+        "" if len(found) == 1 else AMBIGUOUS_SCHEME if found else UNKNOWN_SCHEME
+        for found in names_of
+    ]
+    unplaced = {
+        row: reasons[label] for row, label in enumerate(spans.label.tolist()) if reasons[label]
+    }
+    return replace(
+        spans, schemes=distinct, scheme=codes[spans.label], unplaced={**spans.unplaced, **unplaced}
+    )
+
+
+def _schemes_with(label: str, schemes: Sequence[Scheme]) -> tuple[str, ...]:
+    if len(schemes) <= 1:
+        return (schemes[0].name if schemes else DEFAULT_SCHEME,)
+    return tuple(scheme.name for scheme in schemes if label in scheme.labels)
 
 
 def annotation_phases(config: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
@@ -247,10 +314,31 @@ def _label_name(label: Any) -> Any:
 
 
 def _span_scheme(name: str, scheme: Mapping[Any, Any]) -> Scheme:
+    if _kind(scheme) == "error_span":
+        return Scheme(name=name, labels=_error_labels(scheme))
+    if _kind(scheme) == "extractive_qa":
+        return Scheme(name=name, labels=(ANSWER_LABEL,))
     target = scheme.get("target_field")
     return Scheme(
         name=name, labels=_label_names(scheme), fields=names([target]) if target else None
     )
+
+
+def _error_labels(scheme: Mapping[Any, Any]) -> tuple[str, ...]:
+    """Types of errors, with their subtypes as ``type/subtype``."""
+    found: list[str] = []
+    for kind in one_or_many(scheme.get("error_types")):
+        name = _label_name(kind)
+        subtypes = one_or_many(mapping(kind).get("subtypes"))
+        if name is not None:
+            found += [f"{name}/{subtype}" for subtype in subtypes] or [str(name)]
+    return names(found)
+
+
+def _source_field(scheme: Mapping[Any, Any]) -> str:
+    if _kind(scheme) == "extractive_qa":
+        return str(scheme.get("passage_field") or "passage")
+    return str(scheme.get("source_field") or "")
 
 
 def _categorical_scheme(name: str, scheme: Mapping[Any, Any]) -> CategoricalScheme:

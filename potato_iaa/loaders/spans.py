@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from potato_iaa.arrays import Flags, Ints, expand, row_keys
 from potato_iaa.ledger import ENTRY_COLUMNS
+from potato_iaa.loaders.bases import Located, located
+from potato_iaa.loaders.page import UNKNOWN_LENGTH, Page
 from potato_iaa.loaders.records import Part, StoredSpans
-from potato_iaa.loaders.rendering import Shown, recounted
 
 NOT_IN_DATA = "item not in the data files"
 NO_SCHEME = "scheme not in the configuration"
@@ -19,79 +20,15 @@ NO_FIELD = "display field that takes no spans in the configuration"
 WHICH_FIELD = "no display field stored, and several take spans"
 FIELD_NOT_IN_ITEM = "the item has no such display field"
 REGION = "marks a region of the page, not a text"
-LOST = "offsets lost when Potato turned them into code points"
-REVERSED = "ends before it starts"
-EMPTY = "covers no character"
-OUTSIDE = "lies outside the text"
 BLANK = "covers only blanks"
-OTHER_TEXT = "the stored text is not the text at its offsets"
 UNFINISHED = "an unfinished copy of a discontinuous span"
 DUPLICATE = "duplicate of another span of the pass"
+TRIMMED = "blanks at its ends were trimmed"
 FILLED_IN = "no display field stored: the only one that takes spans was filled in"
-COUNTED_AGAIN = "offsets that Potato counted on another text were counted again"
-
-UNKNOWN_LENGTH = int(np.iinfo(np.int64).max)
-# No blank lies beyond U+3000.
-_IS_BLANK = np.array([chr(point).isspace() for point in range(0x3002)], dtype=bool)
 
 NO_ENTRIES = pd.DataFrame(columns=[name for name in ENTRY_COLUMNS if name != "annotator"])
 
 Extent = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Page:
-    """All texts of a project: what the spans of every annotator are checked against.
-
-    A *unit* is an item with one of the display fields: item * number of fields + field.
-    ``lengths`` is -1 for a unit that does not exist, and the largest integer where the text is not
-    known. ``blank`` tells for every character of all known texts, one after the other, whether it
-    is a blank, and ``base`` where a unit's text begins there. ``miscounted`` are the units where
-    Potato counts offsets on another text than is shown.
-    """
-
-    item_code: Mapping[str, int]
-    fields: tuple[str, ...]
-    texts: Sequence[str | None]
-    lengths: Ints
-    blank: Flags
-    base: Ints
-    miscounted: Mapping[int, Shown]
-
-    @classmethod
-    def of(cls, item_code: Mapping[str, int], shown: Mapping[str, Sequence[Shown | None]]) -> Page:
-        """The page of these items, with a text (or None) for every item under each field.
-
-        >>> page = Page.of({"d1": 0}, {"": [Shown("Ada met Bob.")]})
-        >>> page.lengths, page.base
-        (array([12]), array([0]))
-        """
-        by_item = zip(*shown.values(), strict=True)
-        on_units = [text for texts in by_item for text in texts]
-        texts = [text.text if text is not None else None for text in on_units]
-        known = [len(text or "") for text in texts]
-        lengths = [
-            -1 if text is None else UNKNOWN_LENGTH if text.text is None else len(text.text)
-            for text in on_units
-        ]
-        return cls(
-            item_code=item_code,
-            fields=tuple(shown),
-            texts=texts,
-            lengths=np.array(lengths, dtype=np.int64),
-            blank=np.concatenate([np.zeros(0, dtype=bool), *map(_blanks, texts)]),
-            base=np.cumsum([0, *known], dtype=np.int64)[:-1],
-            miscounted={
-                unit: text
-                for unit, text in enumerate(on_units)
-                if text is not None and text.counted_on is not None
-            },
-        )
-
-
-def _blanks(text: str | None) -> Flags:
-    points = np.frombuffer((text or "").encode("utf-32-le"), dtype=np.uint32)
-    return _IS_BLANK[np.minimum(points, len(_IS_BLANK) - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,23 +53,16 @@ class Checked:
     entries: pd.DataFrame
 
 
-@dataclass(frozen=True, eq=False)
-class _Offsets:
-    """Offsets in the shown text, where Potato's own had to be counted again."""
-
-    start: Ints
-    end: Ints
-    parts: Mapping[int, tuple[Part, ...]]
-    again: Flags
-    lost: Flags
-
-
-def check(stored: StoredSpans, *, page: Page, schemes: Collection[str]) -> Checked:
+def check(
+    stored: StoredSpans, *, page: Page, schemes: Collection[str], trim: bool = False
+) -> Checked:
     """Keep what is a span of one of ``schemes`` on the page; set the rest aside by name.
 
     A span is taken as it was stored, or repaired where only one reading is possible; nothing is
-    cut to fit. Of a discontinuous span Potato keeps the unfinished copies, which are set aside.
+    cut to fit, but for blanks at the ends if they are to be trimmed. Of a discontinuous span Potato
+    keeps the unfinished copies, which are set aside.
 
+    >>> from potato_iaa.loaders.rendering import Shown
     >>> page = Page.of({"d1": 0}, {"": [Shown("Ada met Bob.")]})
     >>> stored = StoredSpans(
     ...     items=("d1",), schemes=("ner",), labels=("PER",), fields=("",),
@@ -143,28 +73,27 @@ def check(stored: StoredSpans, *, page: Page, schemes: Collection[str]) -> Check
     >>> found.start.tolist(), found.read, found.entries["reason"].tolist()
     ([0], {'ner': 2}, ['lies outside the text'])
     """
-    item = _codes(stored.items, page.item_code)[stored.item]
-    field = _field_codes(stored.fields, page.fields)[stored.field]
-    unit = np.where((item >= 0) & (field >= 0), item * len(page.fields) + field, -1)
+    item, field = _item_codes(stored, page), _field_codes(stored, page)
+    unit = units_of(stored, page)
     length = np.append(page.lengths, -1)[unit]
-    offsets = _in_shown_text(stored, unit, page)
+    offsets = located(stored, unit, page)
     start, end = offsets.start, offsets.end
     faults = [
         (item < 0, NOT_IN_DATA),
+        *_unplaced(stored),
         (_codes(stored.schemes, dict.fromkeys(schemes, 0))[stored.scheme] < 0, NO_SCHEME),
         (_flags(stored.regions, len(start)), REGION),
         (field == _NO_FIELD, NO_FIELD),
         (field == _ANY_FIELD, WHICH_FIELD),
         (length < 0, FIELD_NOT_IN_ITEM),
-        (offsets.lost, LOST),
-        (end < start, REVERSED),
-        (end == start, EMPTY),
-        ((start < 0) | (end > length), OUTSIDE),
-        *_faults_of_parts(offsets.parts, length),
+        *offsets.faults,
     ]
     inside = ~_any(faults, len(start))
-    faults += _faults_of_text(stored, offsets, inside, unit, page)
+    faults.append((_blank(offsets, inside, unit, page), BLANK))
     faults.append((_unfinished(stored), UNFINISHED))
+    if trim:
+        offsets = _trimmed(offsets, ~_any(faults, len(start)), unit, page)
+        start, end = offsets.start, offsets.end
     extents = {
         row: _extent([(start[row], end[row]), *((part.start, part.end) for part in parts)])
         for row, parts in offsets.parts.items()
@@ -175,7 +104,7 @@ def check(stored: StoredSpans, *, page: Page, schemes: Collection[str]) -> Check
 
     filled_in = np.array([_is_filled_in(name, page.fields) for name in stored.fields], dtype=bool)
     repairs = [
-        (stands & offsets.again, COUNTED_AGAIN),
+        *((stands & flags, reason) for flags, reason in offsets.repairs),
         (stands & filled_in[stored.field], FILLED_IN),
     ]
     rows, part_start, part_end, span = _parts(np.flatnonzero(stands), offsets, extents)
@@ -200,20 +129,37 @@ def _codes(names: Sequence[str], code: Mapping[str, int]) -> Ints:
     return np.array([code.get(name, -1) for name in names], dtype=np.int64)
 
 
-def _field_codes(names: Sequence[str], fields: tuple[str, ...]) -> Ints:
-    """Positions of stored field names among the fields that take spans.
+def units_of(stored: StoredSpans, page: Page) -> Ints:
+    """The unit of the page that each span is on; -1 where there is none."""
+    item, field = _item_codes(stored, page), _field_codes(stored, page)
+    return np.where((item >= 0) & (field >= 0), item * len(page.fields) + field, -1)
 
-    The default display is one text, whatever field a scheme names for it.
+
+def _item_codes(stored: StoredSpans, page: Page) -> Ints:
+    return _codes(stored.items, page.item_code)[stored.item]
+
+
+def _field_codes(stored: StoredSpans, page: Page) -> Ints:
+    """Positions of the stored fields among those that take spans.
+
+    The default display (the field ``""``) is one text, whatever field a scheme names for it.
     """
-    if fields == ("",):
-        return np.zeros(len(names), dtype=np.int64)
-    code = {name: position for position, name in enumerate(fields)}
-    unnamed = 0 if len(fields) == 1 else _ANY_FIELD
-    return np.array([code.get(n, _NO_FIELD) if n else unnamed for n in names], dtype=np.int64)
+    code = {name: position for position, name in enumerate(page.fields)}
+    unknown = code.get("", _NO_FIELD)
+    unnamed = code.get("", 0 if len(code) == 1 else _ANY_FIELD)
+    names = [code.get(name, unknown) if name else unnamed for name in stored.fields]
+    return np.array(names, dtype=np.int64)[stored.field]
 
 
 def _is_filled_in(name: str, fields: tuple[str, ...]) -> bool:
     return not name and len(fields) == 1 and fields != ("",)
+
+
+def _unplaced(stored: StoredSpans) -> Iterator[tuple[Flags, str]]:
+    """The rows that whoever read them could not place, by reason."""
+    for reason in dict.fromkeys(stored.unplaced.values()):
+        rows = [row for row, why in stored.unplaced.items() if why == reason]
+        yield _flags(rows, len(stored.start)), reason
 
 
 def _flags(rows: Iterable[int], count: int) -> Flags:
@@ -229,79 +175,52 @@ def _any(faults: Sequence[tuple[Flags, str]], count: int) -> Flags:
     return found
 
 
-def _in_shown_text(stored: StoredSpans, unit: Ints, page: Page) -> _Offsets:
-    start, end, parts = stored.start.copy(), stored.end.copy(), dict(stored.parts)
-    again = np.zeros(len(start), dtype=bool)
-    lost = np.zeros(len(start), dtype=bool)
-    counted_elsewhere = list(page.miscounted)
-    miscounted = np.flatnonzero(np.isin(unit, counted_elsewhere)) if counted_elsewhere else ()
-    for row in map(int, miscounted):
-        shown = page.miscounted[int(unit[row])]
-        extents = [(start[row], end[row]), *((part.start, part.end) for part in parts.get(row, ()))]
-        counted = [(recounted(int(s), shown), recounted(int(e), shown)) for s, e in extents]
-        whole = [(s, e) for s, e in counted if s is not None and e is not None]
-        if len(whole) < len(counted):
-            lost[row] = True
-            continue
-        again[row] = whole != extents
-        start[row], end[row] = whole[0]
-        if row in parts:
-            parts[row] = tuple(
-                Part(s, e, part.text) for (s, e), part in zip(whole[1:], parts[row], strict=True)
-            )
-    return _Offsets(start, end, parts, again, lost)
-
-
-def _faults_of_parts(
-    parts: Mapping[int, tuple[Part, ...]], length: Ints
-) -> list[tuple[Flags, str]]:
-    """The faults of the further parts of discontinuous spans; one is enough for the span."""
-    rows: dict[str, list[int]] = {REVERSED: [], EMPTY: [], OUTSIDE: []}
-    for row, further in parts.items():
-        for part in further:
-            if part.end < part.start:
-                rows[REVERSED].append(row)
-            elif part.end == part.start:
-                rows[EMPTY].append(row)
-            elif part.start < 0 or part.end > length[row]:
-                rows[OUTSIDE].append(row)
-    return [(_flags(faulty, len(length)), reason) for reason, faulty in rows.items()]
-
-
-def _faults_of_text(
-    stored: StoredSpans, offsets: _Offsets, inside: Flags, unit: Ints, page: Page
-) -> list[tuple[Flags, str]]:
-    """Spans that cover only blanks, and those whose stored text is another one."""
+def _blank(located: Located, inside: Flags, unit: Ints, page: Page) -> Flags:
+    """Spans of which a part covers only blanks."""
     texts = page.texts
     rows = np.flatnonzero(inside & (np.append(page.lengths, -1)[unit] < UNKNOWN_LENGTH))
-    begin = page.base[unit[rows]] + offsets.start[rows]
+    begin = page.base[unit[rows]] + located.start[rows]
     blank = []
     for row in rows[page.blank[begin]].tolist():
         text = texts[unit[row]]
-        if text is not None and text[offsets.start[row] : offsets.end[row]].isspace():
+        if text is not None and text[located.start[row] : located.end[row]].isspace():
             blank.append(row)
-    other = []
-    for row in {*stored.texts, *offsets.parts}:
+    for row, parts in located.parts.items():
         text = texts[unit[row]] if inside[row] else None
+        if text is not None and any(text[part.start : part.end].isspace() for part in parts):
+            blank.append(row)
+    return _flags(blank, len(inside))
+
+
+def _trimmed(located: Located, rows: Flags, unit: Ints, page: Page) -> Located:
+    """The spans of these rows without blanks at the ends of their parts."""
+    start, end, parts = located.start.copy(), located.end.copy(), dict(located.parts)
+    blank = np.append(page.blank, False)
+    trimmed = np.zeros(len(start), dtype=bool)
+    known = rows & (np.append(page.lengths, -1)[unit] < UNKNOWN_LENGTH)
+    base = page.base[np.where(known, unit, 0)] if len(page.base) else np.zeros_like(start)
+    while True:
+        begins = known & blank[np.where(known, base + start, -1)]
+        ends = known & blank[np.where(known, base + end - 1, -1)]
+        if not (begins | ends).any():
+            break
+        start, end = start + begins, end - ends
+        trimmed |= begins | ends
+    for row, further in located.parts.items():
+        text = page.texts[unit[row]] if known[row] else None
         if text is None:
             continue
-        parts = offsets.parts.get(row, ())
-        if any(text[part.start : part.end].isspace() for part in parts):
-            blank.append(row)
-        covered = [text[part.start : part.end] for part in parts if part.text]
-        said = [part.text or "" for part in parts if part.text]
-        if row in stored.texts and not parts:
-            covered.append(text[offsets.start[row] : offsets.end[row]])
-            said.append(stored.texts[row])
-        if list(map(_unspaced, covered)) != list(map(_unspaced, said)):
-            other.append(row)
-    count = len(inside)
-    return [(_flags(blank, count), BLANK), (_flags(other, count), OTHER_TEXT)]
+        inner = tuple(_without_blanks(part, text) for part in further)
+        trimmed[row] |= inner != further
+        parts[row] = inner
+    repairs = (*located.repairs, (trimmed, TRIMMED))
+    return replace(located, start=start, end=end, parts=parts, repairs=repairs)
 
 
-def _unspaced(text: str) -> str:
-    # A browser gives a selection's blanks and line breaks as they look, not as they are.
-    return "".join(text.split())
+def _without_blanks(part: Part, text: str) -> Part:
+    covered = text[part.start : part.end]
+    before = len(covered) - len(covered.lstrip())
+    return replace(part, start=part.start + before, end=part.start + len(covered.rstrip()))
 
 
 def _unfinished(stored: StoredSpans) -> Flags:
@@ -354,7 +273,7 @@ def _extent(parts: Iterable[tuple[int, int]]) -> Extent:
 
 
 def _repeated(
-    stored: StoredSpans, offsets: _Offsets, unit: Ints, extents: Mapping[int, Extent], among: Flags
+    stored: StoredSpans, offsets: Located, unit: Ints, extents: Mapping[int, Extent], among: Flags
 ) -> Flags:
     """Rows that say what an earlier row among the given ones says."""
     start, end, rest = offsets.start.copy(), offsets.end.copy(), np.zeros(len(unit), dtype=np.int64)
@@ -370,7 +289,7 @@ def _repeated(
 
 
 def _parts(
-    rows: Ints, offsets: _Offsets, extents: Mapping[int, Extent]
+    rows: Ints, offsets: Located, extents: Mapping[int, Extent]
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Row, start, end and number of the span, for every part of the given rows."""
     several = (
@@ -401,7 +320,7 @@ def _read(stored: StoredSpans) -> dict[str, int]:
 
 def _entries(
     stored: StoredSpans,
-    offsets: _Offsets,
+    offsets: Located,
     inside: Flags,
     unit: Ints,
     page: Page,
@@ -456,7 +375,7 @@ def _named(names: Sequence[str], codes: Ints) -> np.ndarray:
 
 
 def _covered(
-    row: int, stored: StoredSpans, offsets: _Offsets, inside: Flags, unit: Ints, page: Page
+    row: int, stored: StoredSpans, offsets: Located, inside: Flags, unit: Ints, page: Page
 ) -> str | None:
     text = page.texts[unit[row]] if inside[row] else None
     if text is None:

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import numpy as np
 
-from potato_iaa.arrays import Ints
 from potato_iaa.errors import InputError
-from potato_iaa.loaders.records import Answer, OddSpan, Part, Record, StoredSpans
+from potato_iaa.loaders.bases import UNTOLD_2_2_TO_2_6, Counting, countings_of
+from potato_iaa.loaders.entries import Entry, answers_of, entries_of, lenient_entry, stored_spans
+from potato_iaa.loaders.records import Found, Leaving, OddSpan, Record, Stray
 from potato_iaa.loaders.values import mapping, sequence, well_formed
 
 STATE_FILE = "user_state.json"
 HISTORY_FILE = "annotation_history.jsonl"
-LARGEST_OFFSET = 2**53
 _KNOWN_FOLDERS = {
     "exports": "Potato's own exports",
     "adjudication": "decisions of adjudicators",
     "archived_users": "annotators whom the team removed",
 }
-_Offset = Annotated[int, msgspec.Meta(ge=-LARGEST_OFFSET, le=LARGEST_OFFSET)]
 
 
 @dataclass(frozen=True)
@@ -36,36 +35,10 @@ class StateFile:
     path: Path
 
 
-@dataclass(frozen=True)
-class Stray:
-    """A file or folder among the annotators' that is not one, and why it is not read."""
-
-    what: str
-    name: str
-    reason: str
-
-
-class _Part(msgspec.Struct, gc=False):
-    start: _Offset
-    end: _Offset
-    text: str | None = None
-
-
-class _Span(msgspec.Struct, gc=False):
-    schema: str
-    name: str
-    start: _Offset
-    end: _Offset
-    target_field: str | None = None
-    additional_parts: list[_Part] | None = None
-    text: str | None = None
-    format_coords: Any = None
-
-
 class _Pair(msgspec.Struct, array_like=True, gc=False):
     """A span with its value, which is always 1 and therefore not read."""
 
-    span: _Span
+    span: Entry
 
 
 class _State(msgspec.Struct):
@@ -80,6 +53,9 @@ class _State(msgspec.Struct):
     instance_id_to_room_provenance: dict[str, dict[str, msgspec.Raw]] | None = None
     instance_id_to_trial: dict[str, Any] | None = None
     instance_id_to_presentation_order: msgspec.Raw = msgspec.Raw()
+    instance_id_to_link_to_value: msgspec.Raw = msgspec.Raw()
+    instance_id_to_event_to_value: msgspec.Raw = msgspec.Raw()
+    crowd_metadata: msgspec.Raw = msgspec.Raw()
     phase_to_page_to_span_to_value: Any = None
     training_state: msgspec.Raw = msgspec.Raw()
     flow_record: msgspec.Raw = msgspec.Raw()
@@ -95,6 +71,25 @@ class _Read:
 
     state: _State
     odd: tuple[OddSpan, ...] = ()
+
+
+def states_in(folder: Path) -> Found:
+    """The leavings of all annotators of Potato 2; raises InputError as `find_states`."""
+    states, strays = find_states(folder)
+    return Found(
+        kind="states",
+        path=folder,
+        leavings=tuple(Leaving(state.folder, partial(read_state, state)) for state in states),
+        strays=strays,
+    )
+
+
+def has_states(folder: Path) -> bool:
+    """Whether a folder holds annotators of Potato 2."""
+    return os.path.isdir(folder) and any(
+        _is_folder(entry) and os.path.isfile(os.path.join(entry.path, STATE_FILE))
+        for entry in _entries(folder)
+    )
 
 
 def find_states(folder: Path) -> tuple[tuple[StateFile, ...], tuple[Stray, ...]]:
@@ -121,7 +116,10 @@ def find_states(folder: Path) -> tuple[tuple[StateFile, ...], tuple[Stray, ...]]
             reason = _KNOWN_FOLDERS.get(name, f"holds no {STATE_FILE}")
             strays.append(Stray("folder", name, reason))
     if not states:
-        raise InputError(f"{folder}: {_why_none(folder, strays)}")
+        raise InputError(
+            f"{folder}: no folder in it holds a {STATE_FILE}, so nobody has annotated: "
+            "give the folder that Potato wrote to as output_annotation_dir."
+        )
     return tuple(states), tuple(strays)
 
 
@@ -152,24 +150,11 @@ def _strays_in(folder: Path, annotator: str) -> Iterator[Stray]:
             yield Stray(what, name, "holds no current annotations")
 
 
-def _why_none(folder: Path, strays: list[Stray]) -> str:
-    old = [s.name for s in strays if os.path.isfile(folder / s.name / "annotated_instances.jsonl")]
-    if old:
-        return (
-            f"was written by Potato 1 (annotator {old[0]!r} has an annotated_instances.jsonl), "
-            "which is not read yet: give a project of Potato 2.9 or later."
-        )
-    return (
-        f"no folder in it holds a {STATE_FILE}, so nobody has annotated: "
-        "give the folder that Potato wrote to as output_annotation_dir."
-    )
-
-
 def read_state(file: StateFile) -> Record:
     """One annotator's state.
 
     Entries among the spans that are no spans are kept as odd ones. Raises InputError: the file is
-    cut off or not JSON, holds no state, or was written by a Potato before 2.9.
+    cut off or not JSON, or holds no state.
     """
     try:
         data = file.path.read_bytes()
@@ -180,14 +165,21 @@ def read_state(file: StateFile) -> Record:
     read = _decoded(data, file)
     del data
     state = read.state
+    version, countings = _version(state)
     ordering = [well_formed(str(item)) for item in state.instance_id_ordering]
     return Record(
         annotator=_annotator(state, file),
         source=str(file.path),
-        spans=_columns(read),
+        spans=stored_spans(
+            {
+                item: [pair.span for pair in pairs]
+                for item, pairs in state.instance_id_to_span_to_value.items()
+            },
+            odd=read.odd,
+        ),
         assigned=tuple(dict.fromkeys(ordering)),
         seen=_seen(state, ordering),
-        answers=tuple(_answers(state.instance_id_to_label_to_value)),
+        answers=tuple(answers_of(state.instance_id_to_label_to_value)),
         room={
             item: frozenset(schemes)
             for item, schemes in (state.instance_id_to_room_provenance or {}).items()
@@ -199,7 +191,8 @@ def read_state(file: StateFile) -> Record:
             if mapping(trial).get("outcome") == "timeout"
         ),
         origin=_origin(state.origin),
-        version=_version(state, file),
+        version=version,
+        countings=countings,
         phase_spans=sum(
             len(sequence(spans))
             for pages in mapping(state.phase_to_page_to_span_to_value).values()
@@ -236,19 +229,22 @@ def _origin(origin: Any) -> str:
     return kind.strip() if isinstance(kind, str) and kind.strip() else "unknown"
 
 
-def _version(state: _State, file: StateFile) -> str:
-    """The earliest Potato that writes such a state; empty if no Potato wrote it."""
+def _version(state: _State) -> tuple[str, tuple[Counting, ...]]:
+    """The Potato that writes such a state, empty if none does, and how it may have counted."""
     if len(bytes(state.flow_record)):
-        return "2.12"
+        return "≥ 2.12", countings_of("2.12")
     rooms = state.instance_id_to_room_provenance is not None
     if rooms or len(bytes(state.instance_id_to_presentation_order)):
-        return "2.9"
+        return "≥ 2.9", countings_of("2.9")
+    if len(bytes(state.crowd_metadata)):
+        return "2.7 or 2.8", countings_of("2.8")
+    if len(bytes(state.instance_id_to_event_to_value)):
+        return "2.2 to 2.6", UNTOLD_2_2_TO_2_6
+    if len(bytes(state.instance_id_to_link_to_value)):
+        return "2.1", countings_of("2.1")
     if len(bytes(state.training_state)):
-        raise InputError(
-            f"{file.path}: was written by Potato before 2.9, whose offsets count UTF-16 units on "
-            "another text and are not read yet: give a project of Potato 2.9 or later."
-        )
-    return ""
+        return "2.0", countings_of("2.0")
+    return "", countings_of("2.12")
 
 
 def _decoded(data: bytes, file: StateFile) -> _Read:
@@ -286,8 +282,8 @@ def _leniently(document: Any, file: StateFile) -> _Read:
     odd: list[OddSpan] = []
     for item, entries in _by_item(document, "instance_id_to_span_to_value"):
         found = spans.setdefault(item, [])
-        for entry, scheme in _entries_of(entries):
-            span = _lenient_span(entry, item, scheme)
+        for entry, scheme in entries_of(entries):
+            span = lenient_entry(entry, item, scheme)
             if isinstance(span, OddSpan):
                 odd.append(span)
             else:
@@ -311,151 +307,21 @@ def _leniently(document: Any, file: StateFile) -> _Read:
         instance_id_to_trial=dict(_by_item(document, "instance_id_to_trial")),
         phase_to_page_to_span_to_value=document.get("phase_to_page_to_span_to_value"),
         origin=document.get("origin"),
-        **{
-            key: _present
-            for key in ("instance_id_to_presentation_order", "training_state", "flow_record")
-            if key in document
-        },
+        **{key: _present for key in _FINGERPRINTS if key in document},
     )
     return _Read(state, tuple(odd))
 
 
 _present = msgspec.Raw(b"null")
+_FINGERPRINTS = (
+    "training_state",
+    "instance_id_to_link_to_value",
+    "instance_id_to_event_to_value",
+    "crowd_metadata",
+    "instance_id_to_presentation_order",
+    "flow_record",
+)
 
 
 def _by_item(document: dict[Any, Any], key: str) -> Iterator[tuple[str, Any]]:
     return ((well_formed(item), value) for item, value in mapping(document.get(key)).items())
-
-
-def _entries_of(entries: Any) -> Iterator[tuple[Any, str]]:
-    """The entries of one item, with the scheme where they are listed by scheme."""
-    if isinstance(entries, dict):
-        for scheme, listed in entries.items():
-            of_scheme = listed.values() if isinstance(listed, dict) else sequence(listed)
-            yield from ((entry, well_formed(scheme)) for entry in of_scheme)
-    elif isinstance(entries, list):
-        yield from ((entry, "") for entry in entries)
-    elif entries is not None:
-        yield entries, ""
-
-
-def _lenient_span(entry: Any, item: str, scheme: str) -> _Span | OddSpan:
-    given = entry[0] if isinstance(entry, list) and entry else entry
-    if not isinstance(given, dict):
-        return OddSpan(item, "the entry is not a span", scheme)
-    scheme = _text(given.get("schema")) or scheme
-    label = _text(given.get("name"))
-    field_ = _text(given.get("target_field"))
-    if not label:
-        return OddSpan(item, "the span has no label", scheme, field_)
-    start, end = _offset(given.get("start")), _offset(given.get("end"))
-    parts = [_lenient_part(part) for part in sequence(given.get("additional_parts"))]
-    whole = [part for part in parts if part is not None]
-    if start is None or end is None or len(whole) < len(parts):
-        return OddSpan(item, "the offsets are not whole numbers", scheme, field_, label)
-    return _Span(
-        schema=scheme,
-        name=label,
-        start=start,
-        end=end,
-        target_field=field_ or None,
-        additional_parts=whole or None,
-        text=_text(given.get("text")) or None,
-        format_coords=given.get("format_coords"),
-    )
-
-
-def _lenient_part(part: Any) -> _Part | None:
-    given = mapping(part)
-    start, end = _offset(given.get("start")), _offset(given.get("end"))
-    if start is None or end is None:
-        return None
-    return _Part(start=start, end=end, text=_text(given.get("text")) or None)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or isinstance(value, dict | list) else well_formed(str(value))
-
-
-def _offset(value: Any) -> int | None:
-    if isinstance(value, str):
-        value = int(value) if value.strip().isascii() and value.strip().isdigit() else None
-    if isinstance(value, float):
-        value = int(value) if value.is_integer() else None
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if abs(value) <= LARGEST_OFFSET else None
-
-
-def _columns(read: _Read) -> StoredSpans:
-    by_item = read.state.instance_id_to_span_to_value
-    spans = [pair.span for pairs in by_item.values() for pair in pairs]
-    lengths = np.fromiter(map(len, by_item.values()), dtype=np.int64, count=len(by_item))
-    schemes, scheme = _coded([span.schema for span in spans])
-    labels, label = _coded([span.name for span in spans])
-    fields, field = _coded([span.target_field for span in spans])
-    more = [
-        (row, span)
-        for row, span in enumerate(spans)
-        if span.additional_parts or span.text or span.format_coords
-    ]
-    return StoredSpans(
-        items=tuple(by_item),
-        schemes=schemes,
-        labels=labels,
-        fields=fields,
-        item=np.repeat(np.arange(len(by_item), dtype=np.int64), lengths),
-        scheme=scheme,
-        label=label,
-        field=field,
-        start=_ints((span.start for span in spans), len(spans)),
-        end=_ints((span.end for span in spans), len(spans)),
-        parts={
-            row: tuple(Part(part.start, part.end, part.text) for part in span.additional_parts)
-            for row, span in more
-            if span.additional_parts
-        },
-        texts={row: span.text for row, span in more if span.text},
-        regions=frozenset(row for row, span in more if span.format_coords),
-        odd=read.odd,
-    )
-
-
-def _coded(values: Sequence[str | None]) -> tuple[tuple[str, ...], Ints]:
-    """The distinct values, sorted, and the position of each value among them; None is ``""``."""
-    given = set(values)
-    distinct = sorted({value or "" for value in given})
-    if len(distinct) == 1:
-        return tuple(distinct), np.zeros(len(values), dtype=np.int64)
-    position = {value: number for number, value in enumerate(distinct)}
-    code = {value: position[value or ""] for value in given}
-    return tuple(distinct), _ints(map(code.__getitem__, values), len(values))
-
-
-def _ints(values: Iterable[int], count: int) -> Ints:
-    return np.fromiter(values, dtype=np.int64, count=count)
-
-
-def _answers(labels: Mapping[str, Any]) -> Iterator[Answer]:
-    for item, stored in labels.items():
-        for scheme, label, value in _labels_of(stored):
-            yield Answer(item, _text(scheme), _text(label), _stored(value))
-
-
-def _labels_of(stored: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Scheme, label and value: Potato stores pairs, its importers a mapping by scheme."""
-    if isinstance(stored, dict):
-        for scheme, values in stored.items():
-            if isinstance(values, dict):
-                yield from ((scheme, label, value) for label, value in values.items())
-            else:
-                yield scheme, "", values
-    for entry in sequence(stored):
-        if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):
-            yield entry[0].get("schema"), entry[0].get("name"), entry[1]
-
-
-def _stored(value: Any) -> str:
-    if isinstance(value, str):
-        return well_formed(value)
-    return well_formed(json.dumps(value, ensure_ascii=False))

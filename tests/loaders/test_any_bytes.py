@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import copy
+import csv
+import io
 import json
 import random
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from potato_iaa.errors import PotatoIAAError
 from potato_iaa.loaders import read_project
@@ -66,7 +72,7 @@ def document() -> dict[str, Any]:
     return {"user_id": "ann", **state(stored, order=["1", "d2"], index=1, **more)}
 
 
-def settings() -> dict[str, Any]:
+def configured() -> dict[str, Any]:
     group = {
         "name": "g",
         "annotators": ["ann"],
@@ -85,7 +91,7 @@ def settings() -> dict[str, Any]:
 
 
 def project(folder: Path, states: dict[str, Any]) -> Path:
-    return write_project(folder, states, items=ITEMS, schemes=[NER, TONE], **settings())
+    return write_project(folder, states, items=ITEMS, schemes=[NER, TONE], **configured())
 
 
 def refusal(path: Path, *, skip_broken: bool = False) -> str:
@@ -135,7 +141,7 @@ def test_the_project_is_read_before_anything_is_spoiled(tmp_path: Path) -> None:
 def test_spoiled_bytes_are_read_or_refused(tmp_path: Path, file: str) -> None:
     path = project(tmp_path, {"ann": document(), "ben": document() | {"user_id": "ben"}})
     content = (tmp_path / file).read_bytes()
-    for seed in range(60):
+    for seed in range(40):
         (tmp_path / file).write_bytes(spoiled(content, random.Random(seed)))
         assert_read_or_refused(path)
 
@@ -174,3 +180,73 @@ def test_odd_values_in_items_are_read_or_refused(tmp_path: Path) -> None:
         list(places(changed))[seed % count](copy.deepcopy(ODD[(seed * 5) % len(ODD)]))
         file.write_text("".join(json.dumps(item) + "\n" for item in changed), encoding="utf-8")
         assert_read_or_refused(path)
+
+
+LEFT = Path(__file__).parent / "left"
+EXPORTED = [
+    ("1.2.2.4", "annotation_output/alice/annotated_instances.jsonl", "config.yaml"),
+    ("1.2.2.4", "annotation_output/alice/annotation_order.txt", "config.yaml"),
+    ("1.2.2.4_autoassign", "annotation_output/bob/assigned_user_data.json", "config.yaml"),
+    ("1.2.2.4", "annotation_output/annotated_instances.csv", ""),
+    ("1.2.2.4_autoassign", "annotation_output/annotated_instances.tsv", ""),
+    ("1.2.0.7", "annotation_output/annotated_instances.json", ""),
+    ("2.4.5", "annotation_output/alice/user_state.json", "config.yaml"),
+    ("multifield_2.12.1", "exports/csv/annotations.csv", ""),
+    ("multifield_2.12.1", "exports/tsv/annotations.tsv", ""),
+    ("multifield_2.12.1", "exports/jsonl/annotations.jsonl", ""),
+    ("multifield_2.12.1", "exports/quotation_report/quotations.csv", ""),
+    ("multifield_2.12.1", "exports/web_annotation/web_annotations.jsonld", ""),
+    ("multifield_2.12.1", "exports/parquet/spans.parquet", ""),
+    ("multifield_2.12.1", "exports/parquet/annotations.parquet", ""),
+    ("tricky_2.12.1", "exports/tei/dave/tei/potato.xml", ""),
+    ("tricky_2.12.1", "exports/conll_u/annotations.dave.conllu", ""),
+    ("tricky_2.12.1", "exports/conll_2003/annotations.dave.conll", ""),
+]
+
+
+@pytest.mark.parametrize(("project_name", "file", "given"), EXPORTED)
+def test_spoiled_files_of_every_generation_and_export_are_read_or_refused(
+    tmp_path: Path, project_name: str, file: str, given: str
+) -> None:
+    place = tmp_path / project_name
+    shutil.copytree(LEFT / project_name, place)
+    content = (place / file).read_bytes()
+    for seed in range(14):
+        (place / file).write_bytes(spoiled(content, random.Random(seed)))
+        assert_read_or_refused(place / (given or file))
+
+
+NAMES = [
+    *("a.csv", "a.tsv", "a.jsonl", "a.json", "a.jsonld", "a.xml", "a.yaml", "quotations.csv"),
+    *("spans.parquet", "annotations.a.conll", "annotations.a.conllu", "annotated_instances.json"),
+]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.binary(max_size=60)
+    | st.sampled_from([b"", b"\x00", b"\xef\xbb\xbf", b"[]", b"{}", b"<x/>"]),
+    st.sampled_from(NAMES),
+)
+def test_any_bytes_under_any_name_are_read_or_refused(content: bytes, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tei" / name
+        file.parent.mkdir()
+        file.write_bytes(content)
+        for path in (file, file.parent, file.parent.parent):
+            assert_read_or_refused(path)
+
+
+HEADER = b"instance_id,user_id,ner._spans,tone.good\n"
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.text(max_size=12) | st.sampled_from(["d1", "ann", "[]", "[{}]", "[[", "null"])))
+def test_any_cells_of_an_export_are_read_or_refused(cells: list[str]) -> None:
+    rows = [cells[n : n + 4] for n in range(0, len(cells), 4)]
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "annotations.csv"
+        file.write_bytes(HEADER + out.getvalue().encode("utf-8", "replace"))
+        assert_read_or_refused(file)

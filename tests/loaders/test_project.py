@@ -138,14 +138,6 @@ def test_an_output_folder_without_annotators_is_refused(tmp_path: Path) -> None:
         read_project(config)
 
 
-def test_a_project_of_potato_1_is_refused_with_the_reason(tmp_path: Path) -> None:
-    config = write_project(tmp_path, {})
-    (tmp_path / "annotation_output" / "ann").mkdir()
-    (tmp_path / "annotation_output" / "ann" / "annotated_instances.jsonl").touch()
-    with pytest.raises(InputError, match="written by Potato 1"):
-        read_project(config)
-
-
 def test_annotations_in_a_database_are_refused_with_the_reason(tmp_path: Path) -> None:
     config = write_project(tmp_path, one_annotator(), database={"type": "mysql"})
     with pytest.raises(InputError, match="mysql"):

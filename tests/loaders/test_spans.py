@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from potato_iaa.corpus import Corpus
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.loaders import read_project
+from potato_iaa.loaders.page import Page
 from potato_iaa.loaders.records import Part, StoredSpans
 from potato_iaa.loaders.rendering import Shown
-from potato_iaa.loaders.spans import Page, check
+from potato_iaa.loaders.spans import check
 from tests.loaders.projects import (
     NER,
     TONE,
@@ -60,7 +61,7 @@ def test_offsets_count_the_text_as_it_was_shown(tmp_path: Path) -> None:
         (span(0, 3, **parts((8, 8))), "covers no character"),
         (span(0, 3, **parts((11, 8))), "ends before it starts"),
         (span(0, 3, **parts((8, 11, "Oslo"))), "the stored text is not the text at its offsets"),
-        (span(0, 3, text="Bob"), "the stored text is not the text at its offsets"),
+        (span(0, 3, text="Eve"), "its stored text was not found in the text"),
     ],
 )
 def test_a_span_that_is_none_is_set_aside_by_name(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -232,17 +233,36 @@ def test_a_broken_state_names_its_annotator_and_can_be_skipped(
     assert str(raised.value) in set(corpus.ledger.left_out["reason"])
 
 
-def test_a_state_before_potato_2_9_is_refused_with_the_reason(tmp_path: Path) -> None:
-    old = state({"d0": [span(0, 3)]})
-    for key in (
-        "instance_id_to_presentation_order",
-        "instance_id_to_room_provenance",
-        "flow_record",
-    ):
-        del old[key]
-    config = write_project(tmp_path, {"ann": old}, items=MORE_ITEMS)
-    with pytest.raises(InputError, match=r"before 2\.9"):
-        read_project(config)
+AFTER_2_8 = (
+    "instance_id_to_presentation_order",
+    "instance_id_to_room_provenance",
+    "flow_record",
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "version", "unit"),
+    [
+        ((), "2.0", "UTF-16 units"),
+        (("link",), "2.1", "UTF-16 units"),
+        (("link", "event"), "2.2 to 2.6", "UTF-16 units"),
+        (("link", "event", "crowd"), "2.7 or 2.8", "UTF-16 units"),
+        (("presentation",), "≥ 2.9", "code points"),
+    ],
+)
+def test_the_keys_of_a_state_tell_its_generation(
+    tmp_path: Path, keys: tuple[str, ...], version: str, unit: str
+) -> None:
+    names = {
+        "link": "instance_id_to_link_to_value",
+        "event": "instance_id_to_event_to_value",
+        "crowd": "crowd_metadata",
+        "presentation": "instance_id_to_presentation_order",
+    }
+    old = {key: value for key, value in state({"d0": [span(0, 3)]}).items() if key not in AFTER_2_8}
+    corpus = read(tmp_path, {"ann": old | {names[key]: {} for key in keys}})
+    assert (corpus.source.potato_version, corpus.source.offset_unit) == (version, unit)
+    assert extents(corpus) == [("ann", "d0", ((0, 3),))]
 
 
 def test_the_generation_is_that_of_the_oldest_state(tmp_path: Path) -> None:
@@ -267,8 +287,13 @@ def test_the_user_id_in_the_state_is_the_annotator(tmp_path: Path) -> None:
 def test_two_folders_for_one_annotator_are_refused(tmp_path: Path) -> None:
     states = {name: {**state({"d0": [span(0, 3)]}), "user_id": "ann"} for name in ("one", "two")}
     config = write_project(tmp_path, states, items=MORE_ITEMS)
-    with pytest.raises(InputError, match=r"two.user_state.json: is the state of 'ann', and so is"):
+    with pytest.raises(
+        InputError, match=r"two.user_state.json: holds the work of 'ann', and so does"
+    ) as raised:
         read_project(config)
+    assert "--merge two=NAME" in str(raised.value)
+    corpus = read_project(config, merge={"two": "ann 2"})
+    assert list(corpus.annotators["annotator"]) == ["ann", "ann 2"]
 
 
 def test_ids_are_text_everywhere(tmp_path: Path) -> None:
@@ -286,3 +311,25 @@ def test_progress_is_told_for_every_annotator(tmp_path: Path) -> None:
     states = {"ann": state({"d0": []}), "ben": state({"d0": []})}
     read(tmp_path, states, progress=lambda *step: said.append(step))
     assert said == [("annotators", 0, 2), ("annotators", 1, 2), ("annotators", 2, 2)]
+
+
+def test_a_state_with_nothing_but_a_user_id_is_an_annotator_without_a_pass(tmp_path: Path) -> None:
+    corpus = read(tmp_path, {"ann": state({"d0": [span(0, 3)]}), "eve": {"user_id": "eve"}})
+    assert ("annotator", "eve", 0) in left_out(corpus)
+
+
+def test_big_states_are_read_one_at_a_time(tmp_path: Path) -> None:
+    size = 4_000_000
+    traces = {"d1": {"interactions": ["x" * 1000] * (size // 1000)}}
+    states = {
+        f"ann{n}": state({"d0": [span(0, 3)]}, instance_id_to_behavioral_data=traces)
+        for n in range(6)
+    }
+    config = write_project(tmp_path, states, items=MORE_ITEMS)
+    read_project(config)
+    tracemalloc.start()
+    corpus = read_project(config)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(corpus.spans) == 6
+    assert peak < 2 * size
