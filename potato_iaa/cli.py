@@ -6,12 +6,28 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from potato_iaa.errors import PotatoIAAError
+from potato_iaa.jobs.commands import add_commands
+from potato_iaa.reading_options import (
+    Config,
+    Exclude,
+    ExcludeItems,
+    Include,
+    IncludeItems,
+    Merge,
+    OffsetUnit,
+    PotatoVersion,
+    Pseudonyms,
+    Role,
+    Trim,
+    wishes,
+)
 from potato_iaa.version import __version__
 
 if TYPE_CHECKING:
@@ -35,7 +51,7 @@ app = typer.Typer(
 Project = Annotated[
     str,
     typer.Argument(
-        metavar="PROJECT", help="Potato's YAML configuration, or a folder with exactly one."
+        metavar="PROJECT", help="Potato's configuration, a folder with exactly one, or an export."
     ),
 ]
 Schemes = Annotated[
@@ -54,9 +70,7 @@ SkipBroken = Annotated[
     bool,
     typer.Option("--skip-broken", help="Go on without annotators whose files cannot be read."),
 ]
-WithText = Annotated[
-    bool, typer.Option("--text", help="Show covered text; it may hold personal data.")
-]
+WithText = Annotated[bool, typer.Option("--text", help="Show texts; they may hold personal data.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -140,7 +154,21 @@ def report(
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the bootstrap.")] = 0,
     text: WithText = False,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Draw figures for a paper, as SVG and PDF.")
+    ] = False,
     skip_broken: SkipBroken = False,
+    config: Config = None,
+    potato_version: PotatoVersion = None,
+    offset_unit: OffsetUnit = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    include_items: IncludeItems = None,
+    exclude_items: ExcludeItems = None,
+    merge: Merge = None,
+    role: Role = None,
+    trim: Trim = False,
+    pseudonyms: Pseudonyms = False,
     json: Annotated[
         bool,
         typer.Option(
@@ -151,7 +179,13 @@ def report(
 ) -> None:
     """Measure a project and write its report."""
     from potato_iaa.measures.measuring import measure
-    from potato_iaa.reporter.files import check_out, write_report
+    from potato_iaa.reporter.files import (
+        DEFAULT_FORMATS,
+        FORMATS,
+        check_out,
+        write_report,
+        written_parts,
+    )
     from potato_iaa.reporter.grounds import check_grounds
 
     target = out or (None if json else Path("iaa_report"))
@@ -159,9 +193,25 @@ def report(
         target = None
     if target is not None:
         check_out(target)
+    wanted = wishes(
+        config=config,
+        potato_version=potato_version,
+        offset_unit=offset_unit,
+        include_annotators=include,
+        exclude_annotators=exclude,
+        include_items=include_items,
+        exclude_items=exclude_items,
+        merge=merge,
+        roles=role,
+        trim=trim,
+    )
     with _progress() as tell:
+        corpus = _read(project, passes, scheme, skip_broken, tell, wanted)
+        if trim:
+            untrimmed = _read(project, passes, scheme, skip_broken, tell, wanted | {"trim": False})
+            corpus = _with_f1_before(corpus, untrimmed, min_shared_items, tell)
         agreement = measure(
-            _read(project, passes, scheme, skip_broken, tell),
+            _as_asked(corpus, pseudonyms=pseudonyms),
             rules=rule or (),
             token_unit=token_unit,
             both_empty=both_empty,
@@ -173,7 +223,12 @@ def report(
         )
         check_grounds(agreement)
         tell("writing")
-        written = write_report(agreement, target, text=text) if target is not None else ()
+        formats = FORMATS if figures else DEFAULT_FORMATS
+        written = (
+            write_report(agreement, target, text=text, formats=formats)
+            if target is not None
+            else ()
+        )
     if json:
         from potato_iaa.reporter.document import document_bytes, report_document
 
@@ -184,9 +239,7 @@ def report(
     page = page_of(sys.stdout)
     _print(terminal_report(agreement, page))
     if target is not None:
-        names = [path.name for path in written if path.suffix != ".csv"]
-        tables = len(written) - len(names)
-        told = f"Written to {target}: {', '.join(names)}, {tables} tables"
+        told = f"Written to {target}: {', '.join(written_parts(written))}"
         _print(f"\n{page.safe(told)}\n")
 
 
@@ -200,6 +253,17 @@ def spans(
     scheme: Schemes = None,
     passes: Passes = "seen",
     skip_broken: SkipBroken = False,
+    config: Config = None,
+    potato_version: PotatoVersion = None,
+    offset_unit: OffsetUnit = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    include_items: IncludeItems = None,
+    exclude_items: ExcludeItems = None,
+    merge: Merge = None,
+    role: Role = None,
+    trim: Trim = False,
+    pseudonyms: Pseudonyms = False,
 ) -> None:
     """Write the clean table of spans.
 
@@ -209,8 +273,21 @@ def spans(
     from potato_iaa.reporter.span_table import check_spans_out, write_spans
 
     check_spans_out(out)
+    wanted = wishes(
+        config=config,
+        potato_version=potato_version,
+        offset_unit=offset_unit,
+        include_annotators=include,
+        exclude_annotators=exclude,
+        include_items=include_items,
+        exclude_items=exclude_items,
+        merge=merge,
+        roles=role,
+        trim=trim,
+    )
     with _progress() as tell:
-        rows = write_spans(_read(project, passes, scheme, skip_broken, tell), out)
+        corpus = _read(project, passes, scheme, skip_broken, tell, wanted)
+        rows = write_spans(_as_asked(corpus, pseudonyms=pseudonyms), out)
     _print(_safe(f"Written to {out}: {rows:,} rows") + "\n")
 
 
@@ -220,10 +297,34 @@ def inspect(
     passes: Passes = "seen",
     text: WithText = False,
     skip_broken: SkipBroken = False,
+    config: Config = None,
+    potato_version: PotatoVersion = None,
+    offset_unit: OffsetUnit = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    include_items: IncludeItems = None,
+    exclude_items: ExcludeItems = None,
+    merge: Merge = None,
+    role: Role = None,
+    trim: Trim = False,
+    pseudonyms: Pseudonyms = False,
 ) -> None:
     """Show what lies on disk and what is read of it."""
+    wanted = wishes(
+        config=config,
+        potato_version=potato_version,
+        offset_unit=offset_unit,
+        include_annotators=include,
+        exclude_annotators=exclude,
+        include_items=include_items,
+        exclude_items=exclude_items,
+        merge=merge,
+        roles=role,
+        trim=trim,
+    )
     with _progress() as tell:
-        corpus = _read(project, passes, None, skip_broken, tell)
+        corpus = _read(project, passes, None, skip_broken, tell, wanted)
+    corpus = _as_asked(corpus, pseudonyms=pseudonyms)
     from potato_iaa.reporter.inspection import inspection
     from potato_iaa.reporter.terminal import page_of
 
@@ -280,6 +381,8 @@ def measures(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0, or 2 with one sentence on stderr for input and usage."""
+    # The second core has work of ours (see measuring), for which a library thread would wait.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -287,7 +390,7 @@ def _run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, prog_name="potato-iaa", standalone_mode=False)
     except PotatoIAAError as fault:
-        return _fail(str(fault))
+        return _fail(*getattr(fault, "sentences", (str(fault),)))
     except typer.TyperException as fault:
         return _fail(f"{fault.format_message().rstrip('.')}: see --help.")
     except (KeyboardInterrupt, typer.Abort):
@@ -297,16 +400,22 @@ def _run(arguments: list[str]) -> int:
     return int(code or 0)
 
 
-def _fail(sentence: str) -> int:
+def _fail(*sentences: str) -> int:
     from potato_iaa.reporter.safe_text import encodable, visible
 
     encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(encodable(f"potato-iaa: {visible(sentence)}", encoding) + "\n")
+    for sentence in sentences:
+        sys.stderr.write(encodable(f"potato-iaa: {visible(sentence)}", encoding) + "\n")
     return INPUT_FAULT
 
 
 def _read(
-    project: str, passes: str, schemes: list[str] | None, skip_broken: bool, tell: Tell
+    project: str,
+    passes: str,
+    schemes: list[str] | None,
+    skip_broken: bool,
+    tell: Tell,
+    wanted: dict[str, Any],
 ) -> Corpus:
     from potato_iaa.loaders import read_project
 
@@ -316,7 +425,32 @@ def _read(
         schemes=schemes,
         skip_broken=skip_broken,
         progress=lambda stage, done, of: tell(f"{stage}: {done:,} of {of:,}"),
+        **wanted,
     )
+
+
+def _as_asked(corpus: Corpus, *, pseudonyms: bool) -> Corpus:
+    if not pseudonyms:
+        return corpus
+    from potato_iaa.jobs.selection import pseudonymized
+
+    return pseudonymized(corpus)
+
+
+def _with_f1_before(corpus: Corpus, untrimmed: Corpus, min_shared_items: int, tell: Tell) -> Corpus:
+    """The corpus with a note on the headline of every scheme before its spans were trimmed."""
+    from potato_iaa.measures.measuring import measure
+    from potato_iaa.reporter.headline import headline
+    from potato_iaa.reporter.rounding import value_text
+
+    before = measure(untrimmed, bootstrap=0, min_shared_items=min_shared_items, progress=tell)
+    notes = tuple(
+        f"scheme {name!r}: before blanks were trimmed, F1 exact, typed, was "
+        f"{value_text(headline(scheme))}."
+        for name, scheme in before.schemes.items()
+    )
+    ledger = replace(corpus.ledger, notes=(*corpus.ledger.notes, *notes))
+    return replace(corpus, ledger=ledger)
 
 
 @contextmanager
@@ -361,3 +495,6 @@ def _while_read() -> Iterator[None]:
         # Python flushes again at shutdown, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit from fault
+
+
+add_commands(app, printed=_print, written=_write, progress=_progress)

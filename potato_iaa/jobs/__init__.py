@@ -1,0 +1,1 @@
+"""Jobs: one file, many projects, every night; gates, summaries, comparisons and queues."""

@@ -1,0 +1,226 @@
+"""Comparisons: of reports, projects, entries of jobs, and parts of one project."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from potato_iaa import Corpus, cli, measure
+from potato_iaa.errors import InputError, UsageError
+from potato_iaa.jobs.compare import (
+    Choice,
+    Comparison,
+    Difference,
+    Measured,
+    Side,
+    compare,
+    side_of,
+)
+from potato_iaa.jobs.config import Settings
+from potato_iaa.jobs.selection import passes_within
+from potato_iaa.jobs.times import pass_times
+from potato_iaa.measures.names import MeasureName
+from potato_iaa.reporter.files import write_report
+from tests.golden.projects import SAMPLES, agreement_of
+from tests.jobs.projects import sample, write_job
+
+PII = str(SAMPLES / "pii_spans")
+
+
+def side(text: str, choice: Choice | None = None, **settings: Any) -> Side:
+    quick = {"bootstrap": 50, "audit": False, **settings}
+    return side_of(
+        text, settings=Settings.model_construct(**quick), choice=choice, tell=lambda _: None
+    )
+
+
+def figure(comparison: Comparison, name: str) -> Difference:
+    (scheme,) = comparison.schemes
+    wanted = MeasureName.parse(name)
+    found = [one for one in (*scheme.figures, *scheme.labels) if one.measure == wanted]
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("reports") / "pii_spans"
+    write_report(agreement_of("pii_spans"), out, formats=["json"])
+    return str(out)
+
+
+def round_of(share: float, items: int = 40) -> Corpus:
+    """Two annotators who agree on this share of the items, each with one span."""
+    names = [f"d{number:03}" for number in range(items)]
+    agreed = [number < share * items for number in range(items)]
+    return Corpus.from_tables(
+        items=[(name, "Ada met Ben") for name in names],
+        passes=[(name, who) for name in names for who in ("ann", "ben")],
+        spans=[
+            *((name, "ann", 0, 3, "PER") for name in names),
+            *(
+                (name, "ben", 0 if alike else 4, 3 if alike else 7, "PER")
+                for name, alike in zip(names, agreed, strict=True)
+            ),
+        ],
+    )
+
+
+def test_a_clear_improvement_is_clear() -> None:
+    a = Measured("A", measure(round_of(0.25), bootstrap=500, seed=0))
+    b = Measured("B", measure(round_of(0.75), bootstrap=500, seed=1))
+    found = figure(compare(a, b), "F1")
+    assert found.change.value == pytest.approx(0.5)
+    assert found.change.low is not None
+    assert found.change.high is not None
+    # Each F1 is a binomial share here: the standard error of the difference is known.
+    error = np.sqrt(2 * 0.25 * 0.75 / 40)
+    assert found.change.low == pytest.approx(0.5 - 1.96 * error, abs=0.04)
+    assert found.change.high == pytest.approx(0.5 + 1.96 * error, abs=0.04)
+    assert found.is_clear
+    assert figure(compare(a, b), "existence_loss").change.value == pytest.approx(-0.5)
+
+
+def test_nothing_is_clear_between_equals() -> None:
+    a = Measured("A", measure(round_of(0.5), bootstrap=500, seed=0))
+    b = Measured("B", measure(round_of(0.5), bootstrap=500, seed=1))
+    found = figure(compare(a, b), "F1")
+    assert (found.change.value, found.is_clear) == (0.0, False)
+
+
+def test_parts_of_a_project_by_their_items() -> None:
+    found = compare(
+        side(PII, Choice(items=("note-0*",))), side(PII, Choice(items=("note-[123]*",)), seed=1)
+    )
+    assert figure(found, "F1").change.low is not None
+    assert figure(found, "F1(label=person)").change.low is not None
+    assert figure(found, "label_loss").change.low is not None
+    token_alpha = figure(found, "token_alpha").change
+    assert token_alpha.value is not None
+    assert token_alpha.low is None
+    assert found.notes[-1].startswith("intervals: 95 %")
+
+
+def test_a_report_has_the_figures_but_no_intervals(report: str) -> None:
+    found = compare(side(report), side(PII, bootstrap=1000))
+    change = figure(found, "F1").change
+    assert change.value == pytest.approx(0, abs=1e-11)
+    assert change.low is None
+    assert found.notes == (
+        "no intervals: A is a report, which keeps no bootstrap replicates; give its project to "
+        "have them.",
+    )
+    by_file = compare(side(f"{report}/report.json"), side(report))
+    assert figure(by_file, "F1").change.value == 0
+
+
+def test_what_differs_between_the_sides_is_told(report: str) -> None:
+    found = compare(side(report), side(sample("scripts"), passes="marked", seed=1))
+    assert found.notes[0].startswith("scheme pii_spans of A is compared with scheme entities of B")
+    told = " ".join(found.notes)
+    assert "the settings differ in passes (seen in A, marked in B)" in told
+    assert "the settings differ in bootstrap (1000 in A, 50 in B)" in told
+    assert figure(found, "F1(label=person)").change.why == "undefined in B: no such label"
+
+
+def test_schemes_are_compared_by_name() -> None:
+    found = compare(side(sample("two_schemes")), side(sample("scripts"), seed=1))
+    assert [(one.a, one.b) for one in found.schemes] == [("entities", "entities")]
+    assert "not on both sides, so not compared: mentions (A)." in found.notes
+    with pytest.raises(UsageError, match="compare two that share a scheme"):
+        compare(side(sample("two_schemes")), side(PII))
+
+
+def test_entries_of_a_job_have_their_settings(tmp_path: Path) -> None:
+    entries = [{"project": PII, "include_items": ["note-0*"], "rules": ["terms"]}]
+    job = write_job(tmp_path, projects=entries)
+    found = side(f"{job}#pii_spans", bootstrap=20)
+    assert "terms_typed" in found.rules("pii_spans")
+    assert found.settings["bootstrap"] == 20
+    with pytest.raises(UsageError, match="has no project 'x': there are pii_spans"):
+        side(f"{job}#x")
+
+
+def test_before_and_after_a_time() -> None:
+    times = pass_times(PII)
+    # Those of the last items of four annotators were never stored.
+    assert len(times) == 86
+    middle = sorted(times.values())[len(times) // 2].isoformat()
+    before = side(PII, Choice(until=middle))
+    after = side(PII, Choice(since=middle), seed=1)
+    assert isinstance(before, Measured)
+    assert isinstance(after, Measured)
+    passes = [one.agreement.schemes["pii_spans"].corpus.passes for one in (before, after)]
+    assert sum(passes) == 90
+    assert min(passes) > 10
+    assert "passes are measured (before" in before.agreement.ledger.notes[-1]
+    with pytest.raises(UsageError, match="no pass began from 2999"):
+        side(PII, Choice(since="2999-01-01"))
+    with pytest.raises(UsageError, match="is no date"):
+        side(PII, Choice(since="yesterday"))
+
+
+def test_a_pass_without_a_time_counts_with_its_neighbour() -> None:
+    corpus = round_of(0.5, items=4)
+    first, second = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2))
+    times = {("ann", "d001"): first, ("ann", "d002"): second}
+    before = passes_within(corpus, times, until=second)
+    after = passes_within(corpus, times, since=second)
+    assert list(before.passes["item"]) == ["d000", "d001"]
+    assert list(after.passes["item"]) == ["d002", "d003"]
+    assert set(after.passes["annotator"]) == {"ann"}
+    assert len(after.spans) == 2
+    assert list(after.items["item"].cat.categories) == ["d002", "d003"]
+    assert "2 of 8 passes are measured" in after.ledger.notes[-1]
+    assert "4 have no time" in after.ledger.notes[-1]
+
+
+def test_a_project_without_times(tmp_path: Path) -> None:
+    project = shutil.copytree(SAMPLES / "scripts", tmp_path / "project")
+    for state in project.glob("annotation_output/*/user_state.json"):
+        content = json.loads(state.read_bytes())
+        content["instance_id_to_behavioral_data"] = {"hindi": {"time_string": "3s"}}
+        state.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="its annotations have no times"):
+        pass_times(project)
+
+
+def test_what_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text('{"signature": "x", "format": 9, "schemes": {}}')
+    with pytest.raises(InputError, match="is no report of this version"):
+        side(str(tmp_path))
+    (tmp_path / "report.json").write_text('{"signature"')
+    with pytest.raises(InputError, match="cannot be read as a report"):
+        side(str(tmp_path))
+
+
+def test_a_part_of_a_report_cannot_be_taken(report: str) -> None:
+    with pytest.raises(UsageError, match="is a report, of which no part can be taken"):
+        side(report, Choice(items=("a*",)))
+
+
+def test_the_command(report: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def command(*arguments: str) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["compare", *arguments])
+        told = capsys.readouterr()
+        return ended.value.code, told.out, told.err
+
+    parts = ("--items-a", "note-0*", "--items-b", "note-[123]*", "--bootstrap", "50")
+    code, out, err = command(PII, *parts)
+    assert (code, err) == (0, "")
+    assert f"A: {PII} (items note-0*)\n" in out
+    assert "  F1 exact, typed      0.74  0.72  -0.02  [" in out
+    assert "F1 exact, typed, by label" in out
+    code, out, err = command(report, report, "--json")
+    document = json.loads(out)
+    assert document["schemes"][0]["figures"][0]["change"]["value"] == 0
+    code, out, err = command(PII)
+    assert (code, out) == (2, "")
+    assert "alone cannot be compared: name B, or two parts of it" in err

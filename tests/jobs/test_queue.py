@@ -1,0 +1,155 @@
+"""The adjudication queue, by itself and under a real Potato."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from potato_iaa import Corpus, cli, measure, read_project
+from potato_iaa.errors import UsageError
+from potato_iaa.jobs.queue import agreed_spans, contested_items, write_queue
+from potato_iaa.loaders.project import read_config
+from tests.corpora import corpus_of
+from tests.golden.projects import SAMPLES, agreement_of
+from tests.potato_server import Annotator, needs_potato, running_server
+
+PROJECTS = ("pii_spans", "scripts", "two_schemes")
+
+
+def queue_in(folder: Path, project: str, **options: Any) -> Path:
+    path = SAMPLES / project
+    write_queue(path, read_project(path), agreement_of(project), folder / project, **options)
+    return folder / project
+
+
+def records_of(queue: Path) -> list[dict[str, Any]]:
+    lines = (queue / "data" / "contested.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_worst_items_come_first() -> None:
+    corpus = corpus_of(
+        {
+            "agreed": {"ann": [(0, 3, "PER")], "ben": [(0, 3, "PER")]},
+            "half": {"ann": [(0, 3, "PER"), (4, 7, "LOC")], "ben": [(0, 3, "PER"), (4, 7, "PER")]},
+            "nothing": {"ann": [(0, 3, "PER")], "ben": []},
+            "worse": {"ann": [(0, 3, "PER"), (4, 7, "LOC")], "ben": []},
+            "empty": {"ann": [], "ben": []},
+            "alone": {"ann": [(0, 3, "PER")]},
+        }
+    )
+    found = contested_items(measure(corpus, bootstrap=0))
+    assert [(one.item, one.value, one.disagreements) for one in found] == [
+        ("worse", 0.0, 2),
+        ("nothing", 0.0, 1),
+        ("half", 0.5, 1),
+    ]
+
+
+def test_agreed_is_what_more_than_half_marked() -> None:
+    corpus = Corpus.from_tables(
+        items=[("d1", "Ada met Ben")],
+        passes=[("d1", who) for who in "abcd"],
+        spans=[
+            *(("d1", who, 0, 3, "PER") for who in "abc"),
+            *(("d1", who, 8, 11, "PER") for who in "ab"),
+            *(("d1", who, 8, 11, "LOC") for who in "cd"),
+        ],
+    )
+    assert agreed_spans(corpus, ["spans"]) == {
+        "d1": {"spans": [{"name": "PER", "start": 0, "end": 3}]}
+    }
+
+
+def test_discontinuous_spans_and_fields_are_in_potatos_form() -> None:
+    corpus = read_project(SAMPLES / "two_schemes")
+    found = agreed_spans(corpus, ["mentions"])
+    spans = [span for of_item in found.values() for span in of_item["mentions"]]
+    assert {span["target_field"] for span in spans} == {"headline", "body"}
+    assert any("additional_parts" in span for span in spans)
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_a_queue_is_a_project(tmp_path: Path, project: str) -> None:
+    queue = queue_in(tmp_path, project)
+    original, config = read_config(SAMPLES / project), read_config(queue)
+    assert replace(config.display, base=Path()) == replace(original.display, base=Path())
+    assert config.declared.spans == original.declared.spans
+    assert config.data_files[0].path == queue / "data" / "contested.jsonl"
+    rows = list(csv.DictReader(io.StringIO((queue / "contested.csv").read_text("utf-8"))))
+    assert [row["item"] for row in rows] == [record["id"] for record in records_of(queue)]
+    values = [float(row["lowest_f1"]) for row in rows]
+    assert values == sorted(values)
+    shown = "pre_annotation" in yaml.safe_load((queue / "config.yaml").read_text("utf-8"))
+    assert shown == (project != "two_schemes")
+
+
+def test_the_items_are_as_in_the_data(tmp_path: Path) -> None:
+    queue = queue_in(tmp_path, "pii_spans", limit=3)
+    lines = (SAMPLES / "pii_spans" / "data" / "notes.jsonl").read_text("utf-8").splitlines()
+    original = {record["id"]: record for record in map(json.loads, lines)}
+    records = records_of(queue)
+    assert len(records) == 3
+    for record in records:
+        agreed = record.pop("iaa_agreed")
+        assert record == original[record["id"]]
+        assert set(agreed) <= {"pii_spans"}
+
+
+def test_a_queue_is_never_written_over(tmp_path: Path) -> None:
+    queue_in(tmp_path, "scripts")
+    with pytest.raises(UsageError, match="is there already"):
+        queue_in(tmp_path, "scripts")
+    (tmp_path / "pii_spans").mkdir()
+    queue_in(tmp_path, "pii_spans")
+
+
+def test_nothing_contested(tmp_path: Path) -> None:
+    corpus = corpus_of({"d1": {"ann": [(0, 3, "PER")], "ben": [(0, 3, "PER")]}})
+    with pytest.raises(UsageError, match="no item is contested"):
+        write_queue("x", corpus, measure(corpus, bootstrap=0), tmp_path / "queue")
+    assert not (tmp_path / "queue").exists()
+
+
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["queue", str(SAMPLES / "scripts"), "--out", "second", "--limit", "5"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(
+        "Written to second: 5 of 14 contested items, with 14 spans that most agree on"
+    )
+    assert len(records_of(Path("second"))) == 5
+
+
+@needs_potato
+@pytest.mark.potato_server
+@pytest.mark.parametrize("project", PROJECTS)
+def test_a_second_round_starts_on_a_real_server(tmp_path: Path, project: str) -> None:
+    queue = queue_in(tmp_path, project)
+    first, *_ = records_of(queue)
+    with running_server(queue / "config.yaml") as address:
+        judge = Annotator(address, "judge")
+        page = judge.page()
+        assert f'value="{first["id"]}"' in page
+        if project == "scripts":
+            # What most agree on is highlighted; it is stored when it is marked.
+            assert page.count('class="span-highlight"') == len(first["iaa_agreed"]["entities"])
+        scheme = read_config(queue).declared.spans[0]
+        field = "headline" if project == "two_schemes" else None
+        saved = judge.mark(first["id"], scheme.name, scheme.labels[0], 0, 4, field=field)
+        assert saved["status"] == "success"
+    corpus = read_project(queue)
+    assert len(corpus.spans) == 1
+    assert list(corpus.annotators["annotator"]) == ["judge"]
+    shutil.rmtree(queue / "annotation_output")
