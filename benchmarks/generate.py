@@ -1,6 +1,6 @@
 """Write a finished Potato 2.12 project of any size, with annotators who disagree as people do.
 
-    python benchmarks/generate.py OUT --annotators 5 --items 10000 --spans 20
+    python -m benchmarks.generate OUT --annotators 5 --items 10000 --spans 20
 
 Every item has true spans; an annotator misses some, moves boundaries by a word, gives another
 label, or adds spans of their own. The same options and seed write the same bytes.
@@ -24,9 +24,22 @@ WORDS = (  # noqa: SIM905
 ).split()
 
 
+GROUP = 4  # How many spans of one level a span of the next level encloses.
+
+
 @dataclass(frozen=True)
 class Size:
-    """What is generated; noise rates are per true span and annotator."""
+    """What is generated.
+
+    ``spans``: true spans per item, on average, apart from each other; to them are added ``nested``
+    (the share that has a smaller one inside), ``identical`` (the share that has another label on
+    the same extent) and ``depth`` levels of spans, each enclosing four of the level below.
+    ``missed``, ``boundary``, ``label`` and ``added`` are noise, per true span and annotator.
+
+    ``per_item`` annotators read each item. With chance ``together`` they are those of the item
+    before, for at most ``most_together`` items on end: so pairs come to share several items.
+    ``interactions``: browsing events that the state holds for each item read.
+    """
 
     annotators: int = 5
     items: int = 10_000
@@ -39,6 +52,11 @@ class Size:
     label: float = 0.05
     added: float = 0.04
     nested: float = 0.05
+    identical: float = 0.0
+    depth: int = 0
+    together: float = 0.0
+    most_together: int = 7
+    interactions: int = 0
     seed: int = 0
 
 
@@ -60,7 +78,7 @@ def make_text(words: int, generator: np.random.Generator) -> Text:
 
 
 def true_spans(size: Size, generator: np.random.Generator) -> Ints:
-    """(first word, last word, label) of an item's true spans: apart, but for the nested ones."""
+    """(first word, last word, label) of an item's true spans."""
     room = max(size.words // max(round(size.spans), 1), 2)
     count = min(generator.poisson(size.spans), size.words // room)
     slots = np.sort(generator.choice(size.words // room, size=count, replace=False)) * room
@@ -68,9 +86,27 @@ def true_spans(size: Size, generator: np.random.Generator) -> Ints:
     first = slots + generator.integers(0, 2, size=count) * (room > 3)
     last = np.minimum(first + length - 1, size.words - 1)
     label = generator.integers(size.labels, size=count)
-    inner = generator.random(count) < size.nested
-    nested = np.column_stack((first[inner], first[inner], (label[inner] + 1) % size.labels))
-    return np.concatenate((np.column_stack((first, last, label)), nested)).astype(np.int64)
+    apart = np.column_stack((first, last, label)).astype(np.int64)
+    inner = apart[generator.random(count) < size.nested]
+    nested = np.column_stack((inner[:, 0], inner[:, 0], (inner[:, 2] + 1) % size.labels))
+    kinds = [apart, nested]
+    if size.identical:
+        again = apart[generator.random(count) < size.identical]
+        kinds.append(np.column_stack((again[:, :2], (again[:, 2] + 2) % size.labels)))
+    return np.concatenate((*kinds, *enclosing(apart, size, generator)))
+
+
+def enclosing(apart: Ints, size: Size, generator: np.random.Generator) -> list[Ints]:
+    """Level by level, spans that enclose four neighbours of the level below each."""
+    levels: list[Ints] = []
+    below = apart
+    for _ in range(size.depth):
+        groups = len(below) // GROUP
+        rows = below[: groups * GROUP].reshape(groups, GROUP, 3)
+        label = generator.integers(size.labels, size=groups)
+        below = np.column_stack((rows[:, 0, 0], rows[:, -1, 1], label)).astype(np.int64)
+        levels.append(below)
+    return levels
 
 
 def annotate(true: Ints, size: Size, generator: np.random.Generator) -> Ints:
@@ -107,13 +143,65 @@ def stored(spans: Ints, text: Text) -> list[list[object]]:
 
 def readers(size: Size, generator: np.random.Generator) -> list[Ints]:
     """Per item the annotators who read it."""
-    everybody = np.arange(size.annotators)
     if size.per_item >= size.annotators:
-        return [everybody] * size.items
-    return [
-        np.sort(generator.choice(size.annotators, size=size.per_item, replace=False))
-        for _ in range(size.items)
+        return [np.arange(size.annotators)] * size.items
+    found: list[Ints] = []
+    on_end = 0
+    for _ in range(size.items):
+        if found and size.together and generator.random() < size.together:
+            on_end += 1
+        else:
+            on_end = 0
+        if on_end % size.most_together:
+            found.append(found[-1])
+        else:
+            who = generator.choice(size.annotators, size=size.per_item, replace=False)
+            found.append(np.sort(who).astype(np.int64))
+    return found
+
+
+def behaviour(item: str, interactions: int) -> dict[str, object]:
+    """The browsing data of one pass, as Potato 2.12 stores them."""
+    began = 1_790_000_000
+    events = [
+        {
+            "event_type": "click",
+            "timestamp": began + number / 8,
+            "target": "label:span_label:::entities:L0",
+            "instance_id": item,
+            "client_timestamp": 1000 * began + 125 * number,
+            "metadata": {"x": 294, "y": 378},
+        }
+        for number in range(interactions)
     ]
+    return {
+        "instance_id": item,
+        "session_start": float(began),
+        "session_end": began + interactions / 8,
+        "total_time_ms": 125 * interactions,
+        "interactions": events,
+        "ai_usage": [],
+        "annotation_changes": [],
+        "navigation_history": [],
+        "focus_time_by_element": {"label:span_label:::entities:L0": 442},
+        "scroll_depth_max": 0.0,
+        "keyword_highlights_shown": [],
+    }
+
+
+def state_of(name: str, spans: dict[str, list[list[object]]], size: Size) -> dict[str, object]:
+    """An annotator's state, with spans by item."""
+    return {
+        "user_id": name,
+        "instance_id_ordering": list(spans),
+        "current_instance_index": max(len(spans) - 1, 0),
+        "instance_id_to_behavioral_data": {
+            item: behaviour(item, size.interactions) for item in spans if size.interactions
+        },
+        "instance_id_to_label_to_value": {},
+        "instance_id_to_span_to_value": spans,
+        "instance_id_to_presentation_order": {},
+    }
 
 
 def write_project(out: Path, size: Size) -> None:
@@ -129,17 +217,11 @@ def write_project(out: Path, size: Size) -> None:
             for annotator in who.tolist():
                 states[annotator][f"i{item:06d}"] = stored(annotate(true, size, generator), text)
     for annotator, spans in enumerate(states):
-        folder = out / "annotation_output" / f"annotator_{annotator:04d}"
+        name = f"annotator_{annotator:04d}"
+        folder = out / "annotation_output" / name
         folder.mkdir(parents=True, exist_ok=True)
-        state = {
-            "user_id": f"annotator_{annotator:04d}",
-            "instance_id_ordering": list(spans),
-            "current_instance_index": max(len(spans) - 1, 0),
-            "instance_id_to_label_to_value": {},
-            "instance_id_to_span_to_value": spans,
-            "instance_id_to_presentation_order": {},
-        }
-        (folder / "user_state.json").write_text(json.dumps(state), encoding="utf-8")
+        state = json.dumps(state_of(name, spans, size))
+        (folder / "user_state.json").write_text(state, encoding="utf-8")
     labels = ", ".join(f"L{label}" for label in range(size.labels))
     (out / "config.yaml").write_text(
         "annotation_task_name: generated\n"

@@ -33,7 +33,9 @@ def naive_family(continua: Iterable[Continuum]) -> dict[str, Any]:
 
     ``continua``: (length, annotator → units) per item; units of one annotator do not overlap. All
     of an item's characters are compared for all ordered pairs of its annotators. Keys: ``u``,
-    ``binary``, ``cu``, ``cu_coverage``, ``k`` (label → alpha); undefined ones are ``None``.
+    ``binary``, ``cu``, ``cu_coverage``, ``k`` (label → alpha); undefined ones are ``None``. So are
+    cuα and (k)uα where l*.. − X/l*.., by which their expected part is divided, is not positive: a
+    single intersection, once there are more than two annotators.
     """
     met: dict[tuple[str, str], float] = {}
     starred: dict[tuple[str, str], float] = {}
@@ -128,12 +130,13 @@ def _intersecting(
     present = [label for label in labels if sums[label]]
     k: dict[str, float | None] = dict.fromkeys(labels)
     coverage = whole / total if total else None
-    if len(present) < 2:
+    pool = whole - sum(crossed.values()) / whole if whole else 0.0
+    if len(present) < 2 or pool <= 1e-9:
         return {"cu": None, "cu_coverage": coverage, "k": k}
 
     def expected(c: str, k: str) -> float:
         alike = crossed.get(c, 0.0) if c == k else 0.0
-        return (sums[c] * sums[k] - alike) / (whole - sum(crossed.values()) / whole)
+        return (sums[c] * sums[k] - alike) / pool
 
     observed = whole - sum(starred.get((c, c), 0.0) for c in present)
     cu = 1 - observed / (whole - sum(expected(c, c) for c in present))

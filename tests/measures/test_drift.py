@@ -41,15 +41,22 @@ def corpus_in_order(worked: Worked) -> Corpus:
     )
 
 
-def quarters(worked: Worked, who: str) -> list[tuple[int, int, float | None]]:
-    """Quarter, items and F1 of one annotator, in the order of the table."""
+Quarters = list[tuple[int, int, float | None]]
+
+
+def all_quarters(worked: Worked) -> dict[str, Quarters]:
+    """Annotator → quarter, items and F1, in the order of the table."""
     table = scheme_of(corpus_in_order(worked)).drift
     assert list(table.columns) == COLUMNS
-    return [
-        (row["quarter"], row["items"], None if pd.isna(row["value"]) else row["value"])
-        for row in table_rows(table)
-        if row["annotator"] == who
-    ]
+    found: dict[str, Quarters] = {who: [] for who in worked}
+    for row in table_rows(table):
+        value = None if pd.isna(row["value"]) else row["value"]
+        found[row["annotator"]].append((row["quarter"], row["items"], value))
+    return found
+
+
+def quarters(worked: Worked, who: str) -> Quarters:
+    return all_quarters(worked)[who]
 
 
 def same_in(agreed: Sequence[bool], names: Sequence[str] | None = None) -> Worked:
@@ -150,8 +157,8 @@ def test_a_quarter_is_pooled_over_all_others() -> None:
 # At random ----------------------------------------------------------------------------------------
 
 
-def naive_drift(worked: Worked, who: str) -> list[float | None]:
-    """Exact typed F1 of each quarter, spans being sets: what two passes share is what is equal."""
+def naive_drift(worked: Worked, who: str, sizes: Sequence[int]) -> list[float | None]:
+    """Exact typed F1 of quarters of these sizes: what two passes share is what is equal."""
     marks = {(item, name): found for name, passes in worked.items() for item, found in passes}
     others = [name for name in worked if name != who]
     shared = [item for item, _ in worked[who] if any((item, other) in marks for other in others)]
@@ -159,7 +166,7 @@ def naive_drift(worked: Worked, who: str) -> list[float | None]:
         return []
     values: list[float | None] = []
     first = 0
-    for size in [items for _, items, _ in quarters(worked, who)]:
+    for size in sizes:
         both = [
             (marks[item, who], marks[item, other])
             for item in shared[first : first + size]
@@ -185,9 +192,9 @@ def test_drift_is_that_of_slow_code(seed: int) -> None:
         worked[who] = [
             (item, set(order.sample(places, order.choice([0, 0, 1, 3])))) for item in mine
         ]
-    for who in worked:
-        found = [value for *_, value in quarters(worked, who)]
-        right = naive_drift(worked, who)
+    for who, rows in all_quarters(worked).items():
+        found = [value for *_, value in rows]
+        right = naive_drift(worked, who, [items for _, items, _ in rows])
         assert len(found) == len(right)
         for value, expected in zip(found, right, strict=True):
             assert value == (None if expected is None else pytest.approx(expected))

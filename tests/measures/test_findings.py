@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from potato_iaa.measures.findings import findings, shown
 from tests.corpora import Marks, Span, corpus_of
 from tests.measures.helpers import scheme_of
 from tests.measures.test_laws import Small, examples, small_corpora
+from tests.measures.test_sides import corpus_with_roles
 
 X, Y = (0, 4, "X"), (0, 4, "Y")
 WORDS = "aaaa bbbb cccc dddd eeee ffff gggg hhhh"
@@ -253,7 +255,9 @@ def test_the_interval_of_the_headline_is_told_with_what_would_halve_it() -> None
 
 def test_few_items_are_a_warning() -> None:
     marks = items(3, A=[X], B=[X]) | {"e": {"A": [X]}, "f": {"A": [X]}}
-    assert one(told(marks, "precision"), "Only 3 items of 5 were read by two or more annotators")
+    sentence = one(told(marks, "precision"), "Only 3 items")
+    assert "read by two or more annotators" in sentence
+    assert re.search(r"\b5\b", sentence)
 
 
 def test_ten_items_are_no_warning() -> None:
@@ -286,7 +290,7 @@ def crowd(count: int) -> dict[str, dict[str, list[Span] | None]]:
 def test_a_crowd_that_shares_few_items_is_warned_about_the_mean_over_pairs(count: int) -> None:
     found = told(crowd(count), "pairs")
     if count < 3:
-        assert one(found, f"Half of the pairs share {count} items or fewer")
+        assert f"{count} items" in one(found, "Half of the pairs share")
         assert "pooled F1" in found[0]
     else:
         assert found == []
@@ -294,65 +298,118 @@ def test_a_crowd_that_shares_few_items_is_warned_about_the_mean_over_pairs(count
 
 def test_pairs_that_share_nothing_are_counted() -> None:
     marks = items(12, A=[X], B=[X]) | {"e": {"C": [X]}}
-    assert told(marks, "pairs") == ["2 of 3 pairs share no item and are in no mean."]
+    (sentence,) = told(marks, "pairs")
+    assert re.search(r"3 pairs 2 share no item|2 of 3 pairs share no item", sentence)
 
 
 # Singular and plural ------------------------------------------------------------------------------
 
-agrees = pytest.mark.xfail(strict=True, reason="one thing with the verb or noun of several")
+Situation = Callable[[int], dict[str, Any]]
+ENOUGH = items(12, A=[X], B=[X])
+COUNTED: dict[str, tuple[Situation, str, str]] = {
+    # So many times; what one is said to do, what two are said to do.
+    "tokens under several labels": (
+        lambda count: ENOUGH | {f"e{n}": {"A": [X, Y], "B": []} for n in range(count)},
+        "1 token carries",
+        "2 tokens carry",
+    ),
+    "spans that touch no token": (
+        lambda count: ENOUGH | {f"e{n}": {"A": [(4, 5, "X")], "B": []} for n in range(count)},
+        "1 span touches",
+        "2 spans touch",
+    ),
+    "comparisons in which neither marked anything": (
+        lambda count: ENOUGH | {f"e{n}": {"A": [], "B": []} for n in range(count)},
+        "In 1 comparison of an item",
+        "In 2 comparisons of an item",
+    ),
+    "pairs that share nothing": (
+        lambda count: ENOUGH | {"e": {"C": [X]} | ({"B": [X]} if count == 1 else {})},
+        "1 shares no item",
+        "2 share no item",
+    ),
+    "items that pairs share": (crowd, "1 item", "2 items"),
+    "items that two read": (
+        lambda count: items(count, A=[X], B=[X, Y]) | {"e": {"A": [X]}},
+        "Only 1 item was",
+        "Only 2 items were",
+    ),
+    "matched pairs of spans": (
+        lambda count: items(count, A=[X], B=[Y]) | {"e": {"A": [], "B": [X]}},
+        "on 1 of 1 matched pair",
+        "on 2 of 2 matched pairs",
+    ),
+}
+SEVERAL = (
+    r"\b1 (tokens|spans|comparisons|pairs|items|matched pairs)\b|"
+    r"\b1 (\w+ ){0,2}(carry|touch|share|leave|were|are)\b"
+)
+
+
+@pytest.mark.parametrize("situation", COUNTED)
+def test_one_and_two_have_their_own_nouns_and_verbs(situation: str) -> None:
+    made, one_does, two_do = COUNTED[situation]
+    for count, does in ((1, one_does), (2, two_do)):
+        sentences = told(made(count))
+        assert [sentence for sentence in sentences if does in sentence], sentences
+        for sentence in sentences:
+            assert not re.search(SEVERAL, sentence), sentence
+
+
+@pytest.mark.xfail(strict=True, reason="1 shares no item and *enter* no mean; what *they* mark")
+@pytest.mark.parametrize(
+    ("situation", "several"),
+    [("pairs that share nothing", r"\benter\b"), ("spans that touch no token", r"\bthey\b")],
+)
+def test_the_rest_of_a_sentence_about_one_is_about_one_too(situation: str, several: str) -> None:
+    made, does, _ = COUNTED[situation]
+    sentence = next(sentence for sentence in told(made(1)) if does in sentence)
+    assert not re.search(several, sentence), sentence
+
+
+# Two sides ----------------------------------------------------------------------------------------
+
+
+def about_the_system(copies: str, **options: Any) -> list[str]:
+    """A and B agree on every other item; the system says what one of them, or nobody, says."""
+    marks = {
+        f"d{n:02}": {
+            "A": [X],
+            "B": [X] if n % 2 else [(5, 9, "X")],
+            "S": {"A": [X], "nobody": [(10, 14, "X")]}[copies],
+        }
+        for n in range(30)
+    }
+    corpus = corpus_with_roles(marks, {"S": "system"})
+    return said(scheme_of(corpus, **{"bootstrap": 100, **options}), "sides")
 
 
 @pytest.mark.parametrize(
-    ("count", "start"),
-    [
-        pytest.param(1, "1 token carries several labels", marks=agrees),
-        (2, "2 tokens carry several labels"),
-    ],
+    ("copies", "figure", "verdict"),
+    [("A", "0.75", "more than humans do"), ("nobody", "0.00", "less than humans do")],
 )
-def test_tokens_with_several_labels(count: int, start: str) -> None:
-    marks = items(12, A=[X], B=[X]) | {f"e{n}": {"A": [X, Y], "B": []} for n in range(count)}
-    assert one(told(marks, "tokens"), start)
+def test_a_system_is_held_against_the_humans_with_the_interval_of_the_difference(
+    copies: str, figure: str, verdict: str
+) -> None:
+    found = about_the_system(copies)
+    assert len(found) == 1
+    assert re.search(rf"“S” \(system\).* {figure}.* 0\.50", found[0])
+    assert verdict in found[0]
 
 
-@pytest.mark.parametrize(
-    ("count", "start", "rest"),
-    [
-        pytest.param(1, "1 span touches no token", "is invisible", marks=agrees),
-        (2, "2 spans touch no token", "are invisible"),
-    ],
-)
-def test_spans_without_tokens(count: int, start: str, rest: str) -> None:
-    marks = items(12, A=[X], B=[X]) | {f"e{n}": {"A": [(4, 5, "X")], "B": []} for n in range(count)}
-    assert rest in one(told(marks, "tokens"), start)
+@pytest.mark.xfail(strict=True, reason="without a bootstrap there is no interval to speak of")
+def test_without_an_interval_nothing_is_said_to_lie_within_it() -> None:
+    # .75 against .50, and no resamples.
+    assert not any("interval" in sentence for sentence in about_the_system("A", bootstrap=0))
 
 
-@pytest.mark.parametrize(
-    ("count", "start"),
-    [
-        pytest.param(1, "In 1 comparison of an item by two annotators", marks=agrees),
-        (2, "In 2 comparisons of an item by two annotators"),
-    ],
-)
-def test_comparisons_in_which_neither_marked_anything(count: int, start: str) -> None:
-    marks = items(12, A=[X], B=[X]) | {f"e{n}": {"A": [], "B": []} for n in range(count)}
-    assert one(told(marks, "passes"), start)
-
-
-@agrees
-def test_one_pair_that_shares_nothing() -> None:
-    marks = items(12, A=[X], B=[X]) | {"e": {"B": [X], "C": [X]}}
-    assert "1 of 3 pairs shares no item and is in no mean." in told(marks, "pairs")
-
-
-@agrees
-def test_pairs_that_share_one_item() -> None:
-    assert one(told(crowd(1), "pairs"), "Half of the pairs share 1 item or fewer")
-
-
-@agrees
-def test_one_item_that_was_read_by_two() -> None:
-    marks: Marks = {"d1": {"A": [X], "B": [X, Y]}, "d2": {"A": [X]}}
-    assert one(told(marks, "precision"), "Only 1 item of 2 was read by two or more annotators")
+def test_the_labels_confused_most_often_are_named() -> None:
+    marks = items(12, A=[X, (5, 9, "Y")], B=[Y, (5, 9, "Y")]) | {
+        "e": {"A": [(0, 4, "Y")], "B": [(0, 4, "Z")]}
+    }
+    sentence = one(told(marks, "labels"), "Labels confused most often")
+    assert "“X” and “Y”" in sentence
+    assert "12 of 25 matched pairs" in sentence
 
 
 # Of all sentences ---------------------------------------------------------------------------------

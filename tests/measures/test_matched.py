@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +11,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from potato_iaa import Corpus
@@ -30,6 +30,7 @@ from tests.measures.helpers import scheme_of, table_rows
 from tests.measures.test_laws import Small, examples, small_corpora
 
 Pair = tuple[str, str]
+few = settings(examples, max_examples=8)
 
 
 def label_pairs(corpus: Corpus) -> dict[Pair, list[tuple[str, str]]]:
@@ -90,7 +91,7 @@ def test_matches_are_counted_over_all_pairs() -> None:
     assert matched.observed_agreement.value == pytest.approx(2 / 5)
 
 
-@examples
+@few
 @given(small_corpora())
 def test_the_confusion_is_that_of_the_matching(small: Small) -> None:
     corpus = small.corpus()
@@ -178,7 +179,7 @@ def test_one_label_on_all_matches_is_full_agreement_without_variation() -> None:
     assert matched.cohen.why is not None
 
 
-@examples
+@few
 @given(small_corpora())
 def test_the_coefficients_are_those_of_scikit_learn_and_of_krippendorff(small: Small) -> None:
     corpus = small.corpus()
@@ -307,16 +308,37 @@ BOUNDARIES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("place", "true_of_b", "apart"), BOUNDARIES)
-def test_boundaries_against_two_words(
-    place: tuple[int, int], true_of_b: set[str], apart: tuple[int, int]
-) -> None:
-    corpus = corpus_of({"d1": {"A": [(3, 8, "X")], "B": [(*place, "X")]}}, texts={"d1": TEXT})
-    rows = boundary_rows(corpus)
-    assert rows["B", "X"] == {"matches": 1, **dict.fromkeys(true_of_b, 1)}
+@cache
+def boundaries_by_hand() -> dict[Pair, dict[str, int]]:
+    """The boundaries of all these cases, each with annotators of its own in one corpus."""
+    marks: dict[str, dict[str, list[Span]]] = {
+        str(case.id): {
+            f"A, {case.id}": [(3, 8, "X")],
+            f"B, {case.id}": [(*case.values[0], "X")],
+        }
+        for case in BOUNDARIES
+    }
+    return boundary_rows(corpus_of(marks, texts=dict.fromkeys(marks, TEXT)))
+
+
+@pytest.mark.parametrize(
+    ("case", "true_of_b"), [pytest.param(row.id, row.values[1], id=row.id) for row in BOUNDARIES]
+)
+def test_boundaries_against_two_words(case: str, true_of_b: set[str]) -> None:
+    rows = boundaries_by_hand()
+    assert rows[f"B, {case}", "X"] == {"matches": 1, **dict.fromkeys(true_of_b, 1)}
     true_of_a = {MIRRORED.get(name, name) for name in true_of_b}
-    assert rows["A", "X"] == {"matches": 1, **dict.fromkeys(true_of_a, 1)}
-    assert histogram_of(corpus) == {("start", apart[0]): 1, ("end", apart[1]): 1}
+    assert rows[f"A, {case}", "X"] == {"matches": 1, **dict.fromkeys(true_of_a, 1)}
+
+
+def test_the_histogram_counts_the_tokens_between_starts_and_between_ends() -> None:
+    marks = {
+        str(case.id): {"A": [(3, 8, "X")], "B": [(*case.values[0], "X")]} for case in BOUNDARIES
+    }
+    right: Counter[tuple[str, int]] = Counter()
+    for case in BOUNDARIES:
+        right.update(zip(("start", "end"), case.values[2], strict=True))
+    assert histogram_of(corpus_of(marks, texts=dict.fromkeys(marks, TEXT))) == dict(right)
 
 
 def test_the_last_bin_of_the_histogram_holds_all_that_is_farther() -> None:
@@ -425,7 +447,7 @@ def without_tokens(row: dict[str, int]) -> dict[str, int]:
     return {name: number for name, number in row.items() if not name.endswith("one_token")}
 
 
-@examples
+@few
 @given(small_corpora())
 def test_boundaries_are_those_of_the_matching(small: Small) -> None:
     right = {key: dict(+tally) for key, tally in naive_boundaries(small).items()}
@@ -433,7 +455,7 @@ def test_boundaries_are_those_of_the_matching(small: Small) -> None:
     assert {key: row for key, row in found.items() if row} == right
 
 
-@examples
+@few
 @given(small_corpora())
 def test_on_character_tokens_the_histogram_is_that_of_the_offsets(small: Small) -> None:
     layer = make_layer(small.corpus(), "spans")
@@ -445,15 +467,3 @@ def test_on_character_tokens_the_histogram_is_that_of_the_offsets(small: Small) 
     table: pd.DataFrame = scheme_of(small.corpus(), token_unit="character").boundaries.histogram
     found = {(row["side"], row["tokens"]): row["matches"] for row in table_rows(table)}
     assert {key: number for key, number in found.items() if number} == dict(right)
-
-
-def sides_of(rows: Sequence[dict[str, int]], name: str) -> int:
-    return sum(row.get(name, 0) for row in rows)
-
-
-@examples
-@given(small_corpora())
-def test_what_is_longer_for_one_is_shorter_for_the_other(small: Small) -> None:
-    rows = [*boundary_rows(small.corpus()).values()]
-    for name, mirrored in MIRRORED.items():
-        assert sides_of(rows, name) == sides_of(rows, mirrored)

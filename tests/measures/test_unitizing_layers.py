@@ -26,6 +26,7 @@ from tests.measures.test_laws import LABELS, NaiveSpan, Small, examples, small_c
 
 Passes = dict[str, list[Unit]]
 LONG = (0, 8, "X")
+few = settings(examples, max_examples=10)
 
 
 def unitizing(marks: Mapping[str, Passes], lengths: Mapping[str, int]) -> Figures:
@@ -100,7 +101,7 @@ def continua(draw: st.DrawFn) -> dict[str, Continuum]:
     return items
 
 
-@examples
+@few
 @given(continua())
 def test_the_family_is_that_of_the_slow_code(items: dict[str, Continuum]) -> None:
     marks = {
@@ -112,7 +113,7 @@ def test_the_family_is_that_of_the_slow_code(items: dict[str, Continuum]) -> Non
     assert_family(found, naive_family(items.values()))
 
 
-@settings(examples, max_examples=8)
+@settings(examples, max_examples=6)
 @given(small_corpora())
 def test_a_label_has_the_alpha_of_the_corpus_restricted_to_it(small: Small) -> None:
     layers = figures_of(small.corpus())["unitizing"]["layers"]
@@ -159,7 +160,7 @@ def tie_is_open(small: Small) -> bool:
     )
 
 
-@examples
+@few
 @given(small_corpora())
 def test_the_flattened_family_is_that_of_a_corpus_flattened_by_hand(small: Small) -> None:
     whole = figures_of(small.corpus())["unitizing"]
@@ -316,6 +317,29 @@ def test_what_leaves_a_coefficient_undefined(
     marks: dict[str, Passes], figure: str, why: str
 ) -> None:
     assert_undefined(unitizing(marks, dict.fromkeys(marks, 10))[figure], why)
+
+
+@pytest.mark.parametrize(("others", "defined"), [("", True), ("C", False), ("CD", False)])
+def test_one_intersection_among_more_than_two_annotators_leaves_cu_alpha_undefined(
+    others: str, defined: bool
+) -> None:
+    # X and Y share two characters: l*.. = 4/(m−1), X = 8/(m−1), l*.. − X/l*.. = 4/(m−1) − 2, which
+    # is 2, 0, −2/3 for m = 2, 3, 4. What is divided by it is an expectation only if it is positive.
+    passes: Passes = {"A": [(0, 4, "X")], "B": [(2, 6, "Y")]} | {who: [] for who in others}
+    found = unitizing({"d1": passes}, {"d1": 10})
+    assert found["cu_alpha"]["coverage"] == pytest.approx(4 / (1 + len(others)) / 10 / len(passes))
+    for figure in (found["cu_alpha"], *found["k_u_alpha"].values()):
+        if defined:
+            assert_value(figure, 0.0)
+        else:
+            assert_undefined(figure)
+
+
+@pytest.mark.xfail(strict=True, reason="two labels intersect, and the reason says fewer")
+def test_the_reason_for_one_intersection_is_not_that_labels_are_missing() -> None:
+    passes: Passes = {"A": [(0, 4, "X")], "B": [(2, 6, "Y")], "C": []}
+    found = unitizing({"d1": passes}, {"d1": 10})
+    assert "fewer than two labels" not in found["cu_alpha"]["why"]
 
 
 def test_the_whole_text_marked_with_two_labels_is_defined() -> None:
