@@ -265,7 +265,8 @@ def load() -> float:
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers_from: int = 1) -> str:
     """A Markdown table; columns from ``numbers_from`` on are set to the right."""
     rule = ["---" if place < numbers_from else "---:" for place in range(len(head))]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows)) + "\n"
+    cells = ([cell.replace("|", "\\|") for cell in row] for row in (head, rule, *rows))
+    return "\n".join("| " + " | ".join(row) + " |" for row in cells) + "\n"
 
 
 def put_between(file: Path, name: str, content: str) -> None:

@@ -371,12 +371,14 @@ def measures(
 ) -> None:
     """List every measure with its definition and its source."""
     from potato_iaa.measures.registry import markdown_table
-    from potato_iaa.reporter.glossary import print_glossary
+    from potato_iaa.reporter.glossary import glossary
+    from potato_iaa.reporter.terminal import page_of
 
+    page = page_of(sys.stdout)
     if markdown:
-        _print(markdown_table() + "\n")
+        _print("".join(f"{page.safe(line)}\n" for line in markdown_table().split("\n")))
     else:
-        print_glossary()
+        _print(glossary(page))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -43,7 +43,6 @@ _NO_SPANS = {
     "assigned_user_data.json": "holds the items of one annotator, without the spans",
     "annotation_order.txt": "lists the items of one annotator, without the spans",
     STATE_FILE: "is the state of one annotator, which alone has nobody to agree with",
-    "annotated_instances.jsonl of one": "holds the spans of one annotator of Potato 1",
 }
 _BY_NAME = {
     "annotations.csv": "csv",
@@ -167,7 +166,7 @@ def _of_lines(file: Path) -> str:
     if "displayed_text" in keys and {"user_id", "instance_id"} <= keys:
         return POTATO_1
     if "span_annotations" in keys:
-        raise _without_spans(file, _NO_SPANS["annotated_instances.jsonl of one"])
+        raise _without_spans(file, "holds the spans of one annotator of Potato 1")
     if {"instance_id", "user_id"} <= keys:
         return "jsonl"
     raise InputError(

@@ -125,6 +125,7 @@ class TokenFigures:
     tokens: int
     multi_label_tokens: int
     spans_without_tokens: int
+    spans_cutting_tokens: int
     alpha: Estimate
     alpha_io_longest: Estimate
     alpha_bio: Estimate
@@ -145,6 +146,7 @@ class TokenFigures:
             "tokens": self.tokens,
             "multi_label_tokens": self.multi_label_tokens,
             "spans_without_tokens": self.spans_without_tokens,
+            "spans_cutting_tokens": self.spans_cutting_tokens,
         }
         for name in (
             "alpha",

@@ -37,7 +37,7 @@ TOLERANCE = 1e-9
 AUDIT_MEMORY = 50_000_000
 # Numbers held at once for a block of resamples.
 BLOCK = 4_000_000
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$")
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,9 @@ def _interval_alpha(counts: sparse.csr_array, values: npt.NDArray[Any], drawn: F
     within = 2 * (m * squares - total**2) / np.maximum(m - 1, 1)
     n, all_values, all_squares = m @ drawn, total @ drawn, squares @ drawn
     expected = 2 * (n * all_squares - all_values**2)
-    return 1 - ratio((within @ drawn) * (n - 1), np.where(expected > 1e-9, expected, 0))
+    # Rounding leaves something where all drawn values are equal: so tell by the values themselves.
+    varied = np.count_nonzero(weighted_sums(counts.T, drawn) > 0, axis=0) > 1
+    return 1 - ratio((within @ drawn) * (n - 1), np.where(varied, expected, 0))
 
 
 def _ordinal_alpha(counts: sparse.csr_array, drawn: Floats) -> Floats:

@@ -6,12 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from potato_iaa.measures.agreement import SchemeAgreement
+import pandas as pd
+
+from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
 
 FEW_ITEMS = 10
 CROWD_ITEMS = 3
 NARROW = 0.03
+# How far apart two figures are before a sentence tells them apart.
+APART = 0.05
+INFLATED = 0.15
+# The share of lost spans from which on the headline comes with a warning.
+LOST = 0.02
+# The share of spans that cut tokens from which on the offsets are in doubt.
+CUT = 0.2
+COPY = "duplicate|copy"
+BROKEN = "cannot be read|truncated|not JSON|skip-broken"
 REMEDY = {
     "existence": (
         "annotators do not mark the same things",
@@ -37,6 +48,44 @@ class Finding:
     text: str
 
 
+def all_findings(agreement: Agreement, scheme: SchemeAgreement) -> tuple[Finding, ...]:
+    """What the ledger and the figures of ``scheme`` say, the ledger first."""
+    return (*_ledger(agreement, scheme), *findings(scheme))
+
+
+def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
+    """Spans that were lost on the way to the figures; copies of others are no loss.
+
+    Spans of schemes that are not measured, such as misspelt ones, are told with every scheme.
+    """
+    ledger = agreement.ledger
+
+    def own(table: pd.DataFrame) -> pd.DataFrame:
+        elsewhere = table["scheme"].isin(list(agreement.schemes))
+        return table[(table["scheme"] == scheme.scheme) | ~elsewhere]
+
+    entries = own(ledger.entries)
+    aside = entries[entries["outcome"] == "set_aside"]
+    lost = aside[~aside["reason"].str.contains(COPY, regex=True)]
+    read = int(own(ledger.read)["read"].sum())
+    if len(lost):
+        reasons = list(lost["reason"].value_counts().items())[:3]
+        told = "; ".join(f"{reason} ({count:,})" for reason, count in reasons)
+        yield Finding(
+            "ledger",
+            "warning" if len(lost) > LOST * read else "note",
+            f"{_counted(len(lost), 'span', 'is', 'are')} in no figure, of {read:,} read: {told}.",
+        )
+    unreadable = ledger.left_out[ledger.left_out["reason"].str.contains(BROKEN, regex=True)]
+    if len(unreadable):
+        names = [str(name) for name in unreadable["name"][:3]]
+        yield Finding(
+            "ledger",
+            "warning",
+            f"{_listed(names)} could not be read, and the figures are those of the others.",
+        )
+
+
 def findings(scheme: SchemeAgreement) -> tuple[Finding, ...]:
     """What the figures of ``scheme`` say: what costs most, what inflates, what stands out.
 
@@ -58,7 +107,12 @@ def findings(scheme: SchemeAgreement) -> tuple[Finding, ...]:
 
 def shown(value: float | None) -> str:
     """A figure at the two decimals that sentences carry."""
-    return "—" if value is None else f"{value + 0.0:.2f}"
+    return "—" if value is None else f"{round(value, 2) + 0.0:.2f}"
+
+
+def _small(value: float) -> str:
+    """A loss at two decimals, or, where those are nothing, at its first digit."""
+    return shown(value) if value >= 0.005 or value <= 0 else f"{value:.1g}"
 
 
 def overlapping(one: Estimate, other: Estimate) -> bool:
@@ -72,7 +126,7 @@ def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
     losses = {name: getattr(scheme.lost, name) for name in REMEDY}
     known = {name: loss for name, loss in losses.items() if loss.value is not None}
     total = 1 - headline
-    if not known or total < 0.005:
+    if not known or total <= 1e-12:
         yield Finding("lost", "main", "Nothing to fix: the annotators agree on every span.")
         return
     ranked = sorted(known, key=lambda name: -(known[name].value or 0))
@@ -81,15 +135,15 @@ def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
     yield Finding(
         "lost",
         "main",
-        f"Of the {shown(total)} missing to full agreement, {shown(known[first].value)} is "
+        f"Of the {_small(total)} missing to full agreement, {_small(known[first].value or 0)} is "
         f"{first}: {what}. To fix it, {remedy}.",
     )
     if (known[second].value or 0) > 0.005 and overlapping(known[first], known[second]):
         yield Finding(
             "lost",
             "main",
-            f"{second.capitalize()} costs {shown(known[second].value)}, and the intervals of the "
-            f"two overlap: {REMEDY[second][0]} as well; {REMEDY[second][1]}.",
+            f"{second.capitalize()} costs {shown(known[second].value)}, and the intervals of "
+            f"{first} and {second} overlap: {REMEDY[second][0]} as well; {REMEDY[second][1]}.",
         )
 
 
@@ -101,42 +155,44 @@ def _tokens(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
     outside = token.label_shares.get("O", 0.0)
     gap = token.alpha.value - headline
     marked = token.alpha_marked.value
-    over_marked = f", and alpha over the marked tokens alone is {shown(marked)}" if marked else ""
-    if gap > 0.05 and outside > 0.5:
+    figures = f"Token alpha ({shown(token.alpha.value)})"
+    if marked is not None and outside > 0.5 and token.alpha.value - marked > INFLATED:
         yield Finding(
             "tokens",
             "main",
-            f"Token alpha ({shown(token.alpha.value)}) flatters by {shown(gap)}: {outside:.0%} of "
-            f"the token values are O, on which it is easy to agree{over_marked}.",
+            f"{figures} rests on the tokens outside all spans, on which it is easy to agree: "
+            f"{outside:.0%} of the token values are O. Over the tokens that somebody marked it is "
+            f"{shown(marked)}, which errs on the other side.",
         )
-    elif gap > 0.05:
+    elif gap > APART:
         yield Finding(
             "tokens",
             "main",
-            f"Token alpha ({shown(token.alpha.value)}) is {shown(gap)} above span F1: annotators "
-            f"share most of the tokens of spans that they cut or count differently.",
+            f"{figures} is above span F1 ({shown(headline)}): annotators share most of the tokens "
+            "of spans that they cut or count differently.",
         )
-    elif gap < -0.05:
+    elif gap < -APART:
         yield Finding(
             "tokens",
             "main",
-            f"Token alpha ({shown(token.alpha.value)}) is {shown(-gap)} below span F1: the spans "
-            "they disagree on are the long ones.",
+            f"{figures} is below span F1 ({shown(headline)}): it takes chance off, and spans count "
+            "in it by their length.",
         )
     else:
-        yield Finding(
-            "tokens",
-            "note",
-            f"Token alpha ({shown(token.alpha.value)}) and span F1 tell the same story"
-            f"{over_marked}.",
-        )
+        over_marked = "" if marked is None else f"; over the marked tokens it is {shown(marked)}"
+        yield Finding("tokens", "note", f"{figures} and span F1 tell the same story{over_marked}.")
     if token.observed_agreement.value is not None and token.beyond_chance.value is not None:
+        reached = (
+            f"what is reached is {token.beyond_chance.value:.0%} of the way from chance to full "
+            "agreement"
+            if token.beyond_chance.value >= 0
+            else "they agree less than chance would have it"
+        )
         yield Finding(
             "tokens",
             "note",
             f"Annotators agree on {token.observed_agreement.value:.1%} of the tokens; with these "
-            f"label shares {token.chance_agreement.value:.1%} would agree by chance, so what is "
-            f"reached is {token.beyond_chance.value:.0%} of the way from chance to full agreement.",
+            f"label shares {token.chance_agreement.value:.1%} would agree by chance, so {reached}.",
         )
 
 
@@ -189,12 +245,22 @@ def _annotators(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding
         and row["high"] < headline.value
         and passes[row["annotator"]] >= FEW_ITEMS
     ]
-    for row in sorted(apart, key=lambda row: row["value"])[:3]:
+    ranked = sorted(apart, key=lambda row: (row["value"], row["annotator"]))
+    if ranked:
+        least = ranked[0]
         yield Finding(
             "annotators",
             "main",
-            f"“{row['annotator']}” agrees least with the others (F1 {shown(row['value'])}): "
-            f"without this annotator the headline would be {shown(row['without'])}.",
+            f"“{least['annotator']}” agrees least with the others (F1 {shown(least['value'])}): "
+            f"without this annotator the headline would be {shown(least['without'])}.",
+        )
+    if len(ranked) > 1:
+        names = [str(row["annotator"]) for row in ranked[1:4]]
+        more = f" and {len(ranked) - 4:,} more" if len(ranked) > 4 else ""
+        yield Finding(
+            "annotators",
+            "main",
+            f"Below the headline beyond their intervals, too: {_listed(names)}{more}.",
         )
     yield from _rates(scheme)
 
@@ -205,15 +271,17 @@ def _sides(scheme: SchemeAgreement) -> Iterator[Finding]:
         if figure.side.value is None or figure.humans.value is None:
             continue
         away = figure.difference
-        told = "no difference beyond its interval"
+        told = ""
+        if away.low is not None:
+            told = ": no difference beyond its interval"
         if away.low is not None and away.high is not None and (away.low > 0 or away.high < 0):
-            told = "more than humans do" if away.low > 0 else "less than humans do"
+            told = ": more than humans do" if away.low > 0 else ": less than humans do"
         yield Finding(
             "sides",
             "main",
             f"“{side.annotator}” ({side.role}) agrees with the humans at F1 "
             f"{shown(figure.side.value)}, the humans with each other at "
-            f"{shown(figure.humans.value)}: {told}.",
+            f"{shown(figure.humans.value)}{told}.",
         )
 
 
@@ -270,8 +338,8 @@ def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:
             "pairs",
             "note",
             f"Of {corpus.pairs:,} pairs "
-            f"{_counted(corpus.pairs - corpus.pairs_sharing, '', 'shares', 'share')} no item and "
-            "enter no mean.",
+            f"{_counted(corpus.pairs - corpus.pairs_sharing, '', 'shares', 'share')} no item, and "
+            "no mean counts them.",
         )
     if token.multi_label_tokens:
         yield Finding(
@@ -285,7 +353,15 @@ def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:
             "tokens",
             "warning",
             f"{_counted(token.spans_without_tokens, 'span', 'touches', 'touch')} no token of unit "
-            f"{token.unit}: token alpha cannot see what they mark.",
+            f"{token.unit}, which token alpha cannot see.",
+        )
+    if corpus.spans and token.spans_cutting_tokens > CUT * corpus.spans:
+        yield Finding(
+            "spans",
+            "warning",
+            f"{_counted(token.spans_cutting_tokens, 'span', 'begins', 'begin')} or end inside a "
+            f"{token.unit}, of {corpus.spans:,}: see with inspect whether the offsets belong to "
+            "these texts.",
         )
     both_empty = scheme.f1["exact_typed"].both_empty
     if both_empty:

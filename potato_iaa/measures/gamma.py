@@ -30,7 +30,7 @@ from potato_iaa.measures.estimate import (
 )
 from potato_iaa.measures.unitizing import NO_UNIT, unit_layer
 
-NOT_INSTALLED = "pygamma-agreement is not installed (extra gamma)"
+NOT_INSTALLED = "pygamma-agreement is not installed: install potato-iaa[gamma]"
 NO_ALIGNED_UNITS = "no aligned units"
 NO_EXPECTED_DISORDER = "the expected disorder is 0"
 SAMPLERS = ("statistical", "shuffle")

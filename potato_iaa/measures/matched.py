@@ -15,7 +15,13 @@ from potato_iaa.matcher.alignment import Alignment
 from potato_iaa.matcher.counts import Comparisons, tally
 from potato_iaa.measures.alpha import nominal_alpha, observed_agreement
 from potato_iaa.measures.bootstrap import estimate
-from potato_iaa.measures.estimate import NO_VARIATION, Estimate, records
+from potato_iaa.measures.estimate import (
+    NO_SHARED_ITEMS,
+    NO_VARIATION,
+    ONE_ANNOTATOR,
+    Estimate,
+    records,
+)
 from potato_iaa.measures.kappa import Judgements, pair_kappas
 from potato_iaa.measures.pairs import PairGrid
 from potato_iaa.measures.tokens import Tokens
@@ -72,7 +78,7 @@ def matched_labels(
     differing = 2 * weigh(item, left != right, len(layer.items)) @ weights
     by_value = np.asarray(values.T @ weights)
     cohen = pair_kappas(judgements, PairGrid(comparisons, weights)).cohen
-    why = NO_VARIATION if len(left) else NOTHING_MATCHED
+    why = NO_VARIATION if len(left) else _why(layer, comparisons)
     matches = {"n": len(present(item)), "of": len(layer.items)}
     pairs = comb(len(layer.annotators), 2)
     return MatchedLabels(
@@ -83,6 +89,13 @@ def matched_labels(
         confusion=_confusion(layer, left, right),
         pairs=_confusion_by_pair(layer, alignment, left, right),
     )
+
+
+def _why(layer: Layer, comparisons: Comparisons) -> str:
+    """The reason why there are no matched spans."""
+    if len(layer.annotators) < 2:
+        return ONE_ANNOTATOR
+    return NOTHING_MATCHED if len(comparisons.pair_a) else NO_SHARED_ITEMS
 
 
 def _confusion(layer: Layer, left: Ints, right: Ints) -> pd.DataFrame:

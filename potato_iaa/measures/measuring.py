@@ -86,6 +86,7 @@ from potato_iaa.measures.tokens import (
     make_segments,
     make_tokens,
     multi_label_tokens,
+    spans_cutting_tokens,
 )
 from potato_iaa.measures.unitizing import unitizing_figures
 
@@ -136,6 +137,11 @@ def measure(
     >>> agreement.schemes["spans"].f1["exact_typed"].averages.mean_over_pairs.value
     0.5
     """
+    if not isinstance(corpus, Corpus):
+        raise UsageError(
+            f"measure() takes a Corpus, not {type(corpus).__name__}: make one with "
+            "read_project(path) or Corpus.from_tables(...)."
+        )
     settings = _settings(rules, token_unit, both_empty, min_shared_items, bootstrap, seed, measures)
     names = [scheme.name for scheme in corpus.schemes] if schemes is None else list(schemes)
     layers = [make_layer(corpus, name, roles=("human",)) for name in names]
@@ -151,7 +157,7 @@ def measure(
             for scheme in corpus.categorical
         },
         settings=settings,
-        signature=signature(settings, corpus.source.passes, data_hash(layers)),
+        signature=signature(settings, corpus.source.passes, data_hash(layers, corpus.answers)),
         source=corpus.source,
         ledger=corpus.ledger,
         items=corpus.items,
@@ -407,6 +413,7 @@ def _token_figures(
         tokens=len(tokens.start),
         multi_label_tokens=multi_label_tokens(layer, tokens),
         spans_without_tokens=len(layer.span_pass) - len(present(tokens.mark_span)),
+        spans_cutting_tokens=spans_cutting_tokens(layer, tokens),
         alpha=figure(nominal_alpha(disagreement, values)),
         alpha_io_longest=alpha(met["io_longest"]),
         alpha_bio=alpha(met["bio"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from potato_iaa.arrays import Flags, Floats
 from potato_iaa.matcher.counts import Counts
 from potato_iaa.measures.bootstrap import estimate
-from potato_iaa.measures.estimate import Estimate, records
+from potato_iaa.measures.estimate import NO_SHARED_ITEMS, ONE_ANNOTATOR, Estimate, records
 from potato_iaa.measures.f1 import Ground, f1_score, over_pairs
 
 
@@ -71,7 +72,7 @@ def sides(
     """
     human = np.array([roles[name] == "human" for name in ground.annotators], dtype=bool)
     a, b = ground.comparisons.pair_a, ground.comparisons.pair_b
-    among = human[a] & human[b]
+    among, humans = human[a] & human[b], int(human.sum())
     found = []
     for code, name in enumerate(ground.annotators):
         if human[code]:
@@ -83,11 +84,11 @@ def sides(
                 annotator=name,
                 role=roles[name],
                 rules={
-                    rule: _compare(_totals(rule_counts), ground, among, against)
+                    rule: _compare(_totals(rule_counts), ground, among, against, humans)
                     for rule, rule_counts in counts.items()
                 },
                 labels={
-                    label: _compare(_of_label(exact, place), ground, among, against)
+                    label: _compare(_of_label(exact, place), ground, among, against, humans)
                     for place, label in enumerate(labels)
                 },
                 reference=_reference(exact, ground, code) if roles[name] == "gold" else None,
@@ -111,23 +112,21 @@ def _of_label(counts: Counts, label: int) -> tuple[Floats, Floats]:
 
 
 def _compare(
-    sums: tuple[Floats, Floats], ground: Ground, among: Flags, against: Flags
+    sums: tuple[Floats, Floats], ground: Ground, among: Flags, against: Flags, humans: int
 ) -> Comparison:
     figures = []
-    for chosen in (among, against):
+    for chosen, of in ((among, comb(humans, 2)), (against, humans)):
         here = replace(ground, chosen_pairs=chosen)
         reduced = over_pairs([sums[0][:, np.newaxis]], sums[1][:, np.newaxis], here)[0]
         n = int(np.count_nonzero(~np.isnan(reduced.values[0]) & here.counted_pairs))
-        figures.append((reduced.mean[0], here.why, n, int(chosen.sum())))
-    (humans, humans_why, n, of), (side, side_why, side_n, side_of) = figures
+        why = here.why if chosen.any() else NO_SHARED_ITEMS
+        figures.append((reduced.mean[0], why if of else ONE_ANNOTATOR, n, of))
+    (own, own_why, n, of), (side, side_why, side_n, side_of) = figures
     return Comparison(
-        humans=estimate(humans, why=humans_why, n=n, of=of),
+        humans=estimate(own, why=own_why, n=n, of=of),
         side=estimate(side, why=side_why, n=side_n, of=side_of),
         difference=estimate(
-            side - humans,
-            why=humans_why if np.isnan(humans[0]) else side_why,
-            n=side_n,
-            of=side_of,
+            side - own, why=own_why if np.isnan(own[0]) else side_why, n=side_n, of=side_of
         ),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from potato_iaa.arrays import Floats, Ints, distinct, expand, group_starts, present, weigh
+from potato_iaa.arrays import Flags, Floats, Ints, distinct, expand, group_starts, present, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.measures.tokenizing import tokenize_all
 
@@ -182,6 +182,21 @@ def multi_label_tokens(layer: Layer, tokens: Tokens) -> int:
     key = token * max(len(layer.pass_unit), 1) + pass_
     again = np.flatnonzero(key[1:] == key[:-1]) + 1
     return len(present(token[again]))
+
+
+def spans_cutting_tokens(layer: Layer, tokens: Tokens) -> int:
+    """The number of spans of which a part begins or ends inside a token."""
+    inside = _inside(tokens, layer.part_start) | _inside(tokens, layer.part_end)
+    return len(present(layer.part_span[inside]))
+
+
+def _inside(tokens: Tokens, offset: Ints) -> Flags:
+    """Whether an offset lies between two code points of one token."""
+    if not len(tokens.start):
+        return np.zeros(len(offset), dtype=bool)
+    token = np.searchsorted(tokens.end, offset, side="right")
+    found = token < len(tokens.start)
+    return found & (tokens.start[np.minimum(token, len(tokens.start) - 1)] < offset)
 
 
 def readers(layer: Layer) -> Ints:

@@ -34,6 +34,7 @@ NO_UNIT = "no unit"
 NO_GAP = "no gap"
 NO_INTERSECTION = "no intersection of units"
 ONE_LABEL = "fewer than two labels among the intersecting units"
+TOO_FEW_INTERSECTIONS = "too few intersections to expect anything by chance"
 
 
 @dataclass(frozen=True)
@@ -336,6 +337,8 @@ def _family(layer: Layer, weights: Floats, crossed: int) -> UnitizingFigures:
     binary = np.stack((lengths[0], lengths[1:].sum(axis=0)))
     total = met.sum(axis=0)
     few = NO_INTERSECTION if not total[0] else ONE_LABEL
+    if np.count_nonzero(met[:, 0]) >= 2:
+        few = TOO_FEW_INTERSECTIONS
     return UnitizingFigures(
         u_alpha=estimate(
             u_alpha(disagreement, lengths, squares),

@@ -17,7 +17,7 @@ KIND_MEANING = {
     "boundary": "same label, other offsets",
     "label": "same offsets, another label",
     "boundary+label": "overlapping, other offsets and another label",
-    "split/merge": "one span against several",
+    "split/merge": "one span against several: one row for each of them",
 }
 KAPPAS = {"cohen": "Cohen's kappa", "scott": "Scott's pi", "fleiss": "Fleiss' kappa"}
 CODINGS = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Iterator
+
+from rich.console import RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
 from potato_iaa.measures.registry import KINDS, REGISTRY
+from potato_iaa.reporter.terminal import Page, typeset
 
 HEADINGS = {
     "rule": "Match rules of F1 (--rule), each typed and untyped",
@@ -16,15 +18,18 @@ HEADINGS = {
 }
 
 
-def print_glossary(console: Console | None = None) -> None:
-    """Print the registry, one entry per measure, under the heading of its kind."""
-    console = console or Console(width=min(Console().width, 100), highlight=False)
+def glossary(page: Page) -> str:
+    """The registry, one entry per measure, under the heading of its kind."""
+    return typeset(_blocks(page), page)
+
+
+def _blocks(page: Page) -> Iterator[RenderableType]:
     for kind in KINDS:
-        console.print(Text(HEADINGS[kind], style="bold"))
+        yield page.text(HEADINGS[kind], "bold")
         for entry in REGISTRY:
             if entry.kind == kind:
                 made = "" if entry.made == "always" else "  (on request)"
-                console.print(Padding(Text(f"{entry.name}{made}", style="cyan"), (0, 0, 0, 2)))
-                console.print(Padding(Text(entry.definition), (0, 0, 0, 6)))
-                console.print(Padding(Text(entry.source, style="dim"), (0, 0, 0, 6)))
-        console.print()
+                yield Padding(page.text(f"{entry.name}{made}", "cyan"), (0, 0, 0, 2))
+                yield Padding(page.text(entry.definition), (0, 0, 0, 6))
+                yield Padding(page.text(entry.source, "dim"), (0, 0, 0, 6))
+        yield page.text("")

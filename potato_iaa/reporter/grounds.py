@@ -8,9 +8,24 @@ from potato_iaa.reporter.display import some
 from potato_iaa.reporter.rounding import counted
 
 
+def _check_kept(agreement: Agreement) -> None:
+    """Raise InputError where spans were read and every one of them was set aside."""
+    totals = agreement.ledger.totals()
+    if not totals["read"] or totals["kept"] + totals["repaired"]:
+        return
+    reasons = agreement.ledger.entries["reason"].value_counts()
+    names = sorted(set(agreement.ledger.read["scheme"].astype(str)))
+    raise InputError(
+        f"{agreement.source.name}: all {counted(totals['read'], 'span')} read (of "
+        f"{some(names, 5)}) were set aside: {reasons.index[0]} ({int(reasons.iloc[0]):,}); correct "
+        "the configuration, or see each of them with inspect."
+    )
+
+
 def check_grounds(agreement: Agreement) -> None:
     """Raise InputError where no scheme has two annotators with an item in common."""
     schemes = agreement.schemes.values()
+    _check_kept(agreement)
     if any(scheme.corpus.pairs_sharing for scheme in schemes):
         return
     annotators = sorted({name for scheme in schemes for name in scheme.corpus.annotators})

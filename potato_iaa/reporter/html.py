@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
-from potato_iaa.measures.findings import findings
+from potato_iaa.measures.findings import all_findings
 from potato_iaa.reporter import charts, picture_data
 from potato_iaa.reporter.coefficient_tables import (
     KIND_MEANING,
@@ -152,7 +152,7 @@ def _scheme(
 
 def _top(agreement: Agreement, scheme: SchemeAgreement) -> dict[str, Any]:
     """What is seen within the first minute."""
-    told = findings(scheme)
+    told = all_findings(agreement, scheme)
     main = [finding.text for finding in told if finding.weight == "main"]
     notes = [finding.text for finding in told if finding.weight == "note"]
     figure = headline(scheme)
@@ -223,18 +223,10 @@ def plainly(scheme: SchemeAgreement) -> str:
 
 
 def cautions(agreement: Agreement, scheme: SchemeAgreement) -> tuple[str, ...]:
-    """What a reader must know before quoting a figure: warnings, spans set aside, overlaps."""
-    told = [finding.text for finding in findings(scheme) if finding.weight == "warning"]
-    ledger = agreement.ledger
-    by_scheme = ledger.by_annotator_and_scheme()
-    aside = by_scheme[by_scheme["scheme"] == scheme.scheme]
-    number = int(aside["set_aside"].sum())
-    if number:
-        read = int(aside["read"].sum())
-        told.append(
-            f"{number:,} of {counted(read, 'span')} read were set aside and enter no figure; the "
-            "ledger says why."
-        )
+    """What a reader must know before quoting a figure: warnings and overlaps."""
+    told = [
+        finding.text for finding in all_findings(agreement, scheme) if finding.weight == "warning"
+    ]
     crossed = scheme.unitizing.overlapping_passes
     if crossed:
         told.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
-from potato_iaa.measures.findings import findings
+from potato_iaa.measures.findings import all_findings
 from potato_iaa.reporter.coefficient_tables import (
     coefficient_table,
     confusion_table,
@@ -71,7 +71,7 @@ def _scheme(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[str]:
     spread = markdown_safe(" · ".join(spread_parts(scheme)))
     yield from ("", f"**F1 exact, typed: {markdown_safe(value)}** ({spread})")
     yield from ("", markdown_safe(interval_line(agreement)))
-    yield from _findings(scheme)
+    yield from _findings(agreement, scheme)
     for table in (
         averages_table(scheme),
         loss_table(scheme),
@@ -91,8 +91,8 @@ def _scheme(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[str]:
         yield from ("", markdown_safe(paragraph))
 
 
-def _findings(scheme: SchemeAgreement) -> Iterator[str]:
-    told = findings(scheme)
+def _findings(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[str]:
+    told = all_findings(agreement, scheme)
     for weight, title in (("main", "What to fix"), ("warning", "Warnings"), ("note", "Notes")):
         lines = [finding.text for finding in told if finding.weight == weight]
         if weight == "note":

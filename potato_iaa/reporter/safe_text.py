@@ -31,8 +31,10 @@ _PLAIN = {
 }
 # What Markdown's dialects read as markup: anywhere, around words, before a link's target, at the
 # beginning of a line. Brackets around an interval and underscores within names stay as they are.
+# An ampersand that would begin a character reference; any other is one as it stands.
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 _MARKDOWN = re.compile(
-    r"[\\`*|~$^{}]|\[(?![-\d])|\](?=[\[(:{])|(?<![^\W_])_|_(?![^\W_])|\A[#+-](?=#*(?:\s|\Z))"
+    r"[\\`*|~$^{}]|\[(?![-\d])|\](?=[\[(:{])|(?<![^\W_])_|_(?![^\W_])|\A[#+-](?=#*(?:\s|\Z))|\A>"
     r"|(?:(?<=\A\d)|(?<=\A\d\d))[.)](?=\s|\Z)"
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -99,10 +101,10 @@ def markdown_safe(text: str) -> str:
     r"""The text as it is, whatever Markdown and HTML would make of it.
 
     >>> markdown_safe("<b>|pii_spans *"), markdown_safe("0.7 [0.6, 0.8]"), markdown_safe("[1](x)")
-    ('&lt;b&gt;\\|pii_spans \\*', '0.7 [0.6, 0.8]', '[1\\](x)')
+    ('&lt;b>\\|pii_spans \\*', '0.7 [0.6, 0.8]', '[1\\](x)')
     """
     escaped = _MARKDOWN.sub(lambda found: f"\\{found[0]}", visible(text))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _ENTITY.sub("&amp;", escaped).replace("<", "&lt;")
 
 
 def spreadsheet_safe(text: str) -> str:

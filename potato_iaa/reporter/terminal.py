@@ -15,7 +15,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
-from potato_iaa.measures.findings import Finding, findings
+from potato_iaa.measures.findings import Finding, all_findings
 from potato_iaa.reporter.coefficient_tables import (
     coefficient_table,
     confusion_table,
@@ -133,7 +133,7 @@ def _report(agreement: Agreement, page: Page) -> Iterator[RenderableType]:
 
 
 def _scheme(agreement: Agreement, scheme: SchemeAgreement, page: Page) -> Iterator[RenderableType]:
-    told = findings(scheme)
+    told = all_findings(agreement, scheme)
     yield page.text(f"Span agreement: {agreement.source.name}", "bold")
     yield from flowing((f"scheme {scheme.scheme}", *title_parts(scheme)), page)
     yield page.text("")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ CROWD = Size(annotators=60, items=900, spans=2.0, words=30, per_item=4, together
 APART = Size(
     spans=20.0, words=300, nested=0.0, missed=0.0, boundary=0.0, label=0.0, added=0.0, labels=5
 )
-NOISELESS = {"missed": 0.0, "boundary": 0.0, "label": 0.0, "added": 0.0}
+NOISELESS: dict[str, Any] = {"missed": 0.0, "boundary": 0.0, "label": 0.0, "added": 0.0}
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -77,7 +78,7 @@ def test_annotators_without_noise_mark_the_same_spans(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rate", ["missed", "added"])
 def test_missed_and_added_spans_are_about_as_many_as_asked(rate: str) -> None:
     generator = np.random.default_rng(0)
-    size = replace(SMALL, spans=20.0, words=300, **{**NOISELESS, rate: 0.2})
+    size = replace(SMALL, spans=20.0, words=300, **(NOISELESS | {rate: 0.2}))
     true = [true_spans(size, generator) for _ in range(300)]
     marked = [annotate(spans, size, generator) for spans in true]
     change = sum(map(len, marked)) / sum(map(len, true)) - 1
@@ -116,7 +117,7 @@ def test_as_many_spans_get_another_end_as_asked() -> None:
     ("more", "times"),
     [({"nested": 0.3}, 1.3), ({"identical": 0.2}, 1.2), ({"depth": 2}, 1 + 1 / 4 + 1 / 16)],
 )
-def test_further_spans_are_about_as_many_as_asked(more: dict[str, float], times: float) -> None:
+def test_further_spans_are_about_as_many_as_asked(more: dict[str, Any], times: float) -> None:
     generator = np.random.default_rng(0)
     plain = replace(APART, spans=640.0, words=7000)
 

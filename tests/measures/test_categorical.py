@@ -211,7 +211,6 @@ def assert_stands_for(kind: str, text: str, number: float) -> None:
     assert found.alpha.value == pytest.approx(right, abs=1e-9)
 
 
-@pytest.mark.xfail(strict=True, reason="only the last digits are read")
 @pytest.mark.parametrize(
     ("text", "number"), [(".5", 0.5), ("-.5", -0.5), ("1e3", 1000.0), ("1e-05", 1e-5)]
 )
@@ -502,10 +501,7 @@ def test_interval_alpha_does_not_depend_on_where_zero_lies(shift: int) -> None:
     [
         "1000000",
         "0.001",
-        pytest.param(
-            "0.000001",
-            marks=pytest.mark.xfail(strict=True, reason="taken for `no variation`"),
-        ),
+        "0.000001",
     ],
 )
 def test_interval_alpha_does_not_depend_on_the_unit(unit: str) -> None:

@@ -52,7 +52,6 @@ def test_full_agreement_leaves_nothing_to_fix() -> None:
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="an F1 above .995 is taken for full agreement")
 def test_one_missed_span_in_hundreds_is_not_agreement_on_every_span() -> None:
     # 2·300/(300 + 301) = .998: one span of 301 is missed.
     many = items(300, A=[X], B=[X]) | {"e": {"A": [], "B": [X]}}
@@ -92,7 +91,9 @@ def test_a_second_loss_is_named_where_the_intervals_do_not_tell_the_two_apart() 
         for loss in ("existence", "label", "boundary")
         if re.search(loss, " ".join(sentences), re.I)
     }
-    assert "the intervals of the two overlap" in sentences[1]
+    assert re.search(
+        "the intervals of (label and boundary|boundary and label) overlap", sentences[1]
+    )
 
 
 def test_a_second_loss_far_behind_is_not_named() -> None:
@@ -103,17 +104,15 @@ def test_a_second_loss_far_behind_is_not_named() -> None:
 # Tokens -------------------------------------------------------------------------------------------
 
 
-def test_token_alpha_above_f1_among_many_o_is_called_flattering() -> None:
+def test_token_alpha_far_above_alpha_of_marked_tokens_rests_on_o() -> None:
     # One word of eight is marked; half of the spans have one word too many.
     marks = {f"d{n:02}": {"A": [X], "B": [X if n % 2 else (0, 9, "X")]} for n in range(12)}
     scheme = scheme_of(corpus_of(marks, texts=dict.fromkeys(marks, WORDS)))
     alpha, marked = scheme.token.alpha.value, scheme.token.alpha_marked.value
     assert alpha is not None
-    sentence = one(
-        said(scheme, "tokens"), f"Token alpha ({alpha:.2f}) flatters by {alpha - 0.5:.2f}"
-    )
+    sentence = one(said(scheme, "tokens"), f"Token alpha ({alpha:.2f}) rests on the tokens outside")
     assert "are O" in sentence
-    assert f"alpha over the marked tokens alone is {marked:.2f}" in sentence
+    assert f"it is {marked:.2f}, which errs on the other side" in sentence
 
 
 def test_token_alpha_above_f1_without_many_o_is_about_how_spans_are_cut() -> None:
@@ -121,13 +120,13 @@ def test_token_alpha_above_f1_without_many_o_is_about_how_spans_are_cut() -> Non
     whole, halves = [(0, 34, "X")], [(0, 19, "X"), (20, 34, "X")]
     sentences = told(items(12, A=whole, B=halves), "tokens")
     assert "spans that they cut or count differently" in one(
-        sentences, "Token alpha (1.00) is 1.00"
+        sentences, "Token alpha (1.00) is above span F1 (0.00)"
     )
 
 
-def test_token_alpha_below_f1_is_about_long_spans() -> None:
+def test_token_alpha_below_f1_is_about_chance_and_length() -> None:
     marks = items(12, A=[X, (10, 39, "X")], B=[X]) | items(0)
-    assert "long ones" in one(told(marks, "tokens"), "Token alpha")
+    assert "takes chance off" in one(told(marks, "tokens"), "Token alpha")
 
 
 def test_token_alpha_near_f1_tells_the_same_story() -> None:
@@ -136,11 +135,10 @@ def test_token_alpha_near_f1_tells_the_same_story() -> None:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="0.0 is taken for no value")
 def test_an_alpha_over_marked_tokens_of_exactly_zero_is_said() -> None:
     scheme = scheme_of(corpus_of(items(12, A=[X], B=[X]), texts=dict.fromkeys(items(12), WORDS)))
     zero = replace(scheme, token=replace(scheme.token, alpha_marked=Estimate(0.0)))
-    assert "the marked tokens alone is 0.00" in one(said(zero, "tokens"), "Token alpha")
+    assert "that somebody marked it is 0.00" in one(said(zero, "tokens"), "Token alpha")
 
 
 def test_token_alpha_without_a_value_says_why() -> None:
@@ -196,7 +194,6 @@ def test_an_annotator_below_the_headline_beyond_the_interval_stands_out() -> Non
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="each of up to three is said to agree least")
 def test_only_one_annotator_agrees_least() -> None:
     marks = items(20, A=[X], B=[X], C=[X], D=[(0, 9, "X")], E=[(0, 14, "X")])
     sentences = told(marks, "annotators")
@@ -356,7 +353,6 @@ def test_one_and_two_have_their_own_nouns_and_verbs(situation: str) -> None:
             assert not re.search(SEVERAL, sentence), sentence
 
 
-@pytest.mark.xfail(strict=True, reason="1 shares no item and *enter* no mean; what *they* mark")
 @pytest.mark.parametrize(
     ("situation", "several"),
     [("pairs that share nothing", r"\benter\b"), ("spans that touch no token", r"\bthey\b")],
@@ -397,7 +393,6 @@ def test_a_system_is_held_against_the_humans_with_the_interval_of_the_difference
     assert verdict in found[0]
 
 
-@pytest.mark.xfail(strict=True, reason="without a bootstrap there is no interval to speak of")
 def test_without_an_interval_nothing_is_said_to_lie_within_it() -> None:
     # .75 against .50, and no resamples.
     assert not any("interval" in sentence for sentence in about_the_system("A", bootstrap=0))
@@ -423,9 +418,7 @@ def test_the_labels_confused_most_often_are_named() -> None:
         (1.0, "1.00"),
         (-0.0, "0.00"),
         (-0.25, "-0.25"),
-        pytest.param(
-            -0.001, "0.00", marks=pytest.mark.xfail(strict=True, reason="a negative zero is shown")
-        ),
+        (-0.001, "0.00"),
     ],
 )
 def test_figures_have_two_decimals_and_no_negative_zero(value: float | None, text: str) -> None:

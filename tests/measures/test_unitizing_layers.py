@@ -335,7 +335,6 @@ def test_one_intersection_among_more_than_two_annotators_leaves_cu_alpha_undefin
             assert_undefined(figure)
 
 
-@pytest.mark.xfail(strict=True, reason="two labels intersect, and the reason says fewer")
 def test_the_reason_for_one_intersection_is_not_that_labels_are_missing() -> None:
     passes: Passes = {"A": [(0, 4, "X")], "B": [(2, 6, "Y")], "C": []}
     found = unitizing({"d1": passes}, {"d1": 10})
