@@ -15,6 +15,7 @@ import typer
 from potato_iaa.errors import PotatoIAAError
 from potato_iaa.jobs.commands import add_commands
 from potato_iaa.reading_options import (
+    AllowOutside,
     Config,
     Exclude,
     ExcludeItems,
@@ -168,6 +169,7 @@ def report(
     merge: Merge = None,
     role: Role = None,
     trim: Trim = False,
+    allow_outside: AllowOutside = False,
     pseudonyms: Pseudonyms = False,
     json: Annotated[
         bool,
@@ -204,6 +206,7 @@ def report(
         merge=merge,
         roles=role,
         trim=trim,
+        allow_outside=allow_outside,
     )
     with _progress() as tell:
         corpus = _read(project, passes, scheme, skip_broken, tell, wanted)
@@ -263,6 +266,7 @@ def spans(
     merge: Merge = None,
     role: Role = None,
     trim: Trim = False,
+    allow_outside: AllowOutside = False,
     pseudonyms: Pseudonyms = False,
 ) -> None:
     """Write the clean table of spans.
@@ -284,6 +288,7 @@ def spans(
         merge=merge,
         roles=role,
         trim=trim,
+        allow_outside=allow_outside,
     )
     with _progress() as tell:
         corpus = _read(project, passes, scheme, skip_broken, tell, wanted)
@@ -307,6 +312,7 @@ def inspect(
     merge: Merge = None,
     role: Role = None,
     trim: Trim = False,
+    allow_outside: AllowOutside = False,
     pseudonyms: Pseudonyms = False,
 ) -> None:
     """Show what lies on disk and what is read of it."""
@@ -321,6 +327,7 @@ def inspect(
         merge=merge,
         roles=role,
         trim=trim,
+        allow_outside=allow_outside,
     )
     with _progress() as tell:
         corpus = _read(project, passes, None, skip_broken, tell, wanted)

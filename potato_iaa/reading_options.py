@@ -74,6 +74,10 @@ Role = Annotated[
 Trim = Annotated[
     bool, typer.Option("--trim", help="Take blanks off the ends of spans; both F1s are told.")
 ]
+AllowOutside = Annotated[
+    bool,
+    typer.Option("--allow-outside", help="Read files that lie outside the project's folders, too."),
+]
 Pseudonyms = Annotated[
     bool, typer.Option("--pseudonyms", help="Replace annotators' names everywhere.")
 ]
@@ -91,6 +95,7 @@ def wishes(
     merge: Sequence[str] | None,
     roles: Sequence[str] | None,
     trim: bool,
+    allow_outside: bool,
 ) -> dict[str, Any]:
     """The options as `read_project` takes them; raises UsageError for a pair that is none."""
     return {
@@ -104,6 +109,7 @@ def wishes(
         "merge": pairs(merge, "--merge"),
         "roles": pairs(roles, "--role"),
         "trim": trim,
+        "allow_outside": allow_outside,
     }
 
 

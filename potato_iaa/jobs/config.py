@@ -168,6 +168,8 @@ class Settings(_Strict):
     """What offsets count, instead of what the files tell."""
     trim: Flag = False
     """Take blanks off the ends of spans."""
+    allow_outside: Flag = False
+    """Read files that lie outside the project's folders, too."""
     rules: tuple[MatchRule, ...] = ()
     """Match rules beside exact and overlap, such as ``overlap(iou>=0.5)`` or ``terms``."""
     token_unit: TokenUnit = "word"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -124,9 +124,7 @@ def pseudonymized(corpus: Corpus) -> Corpus:
     >>> list(pseudonymized(corpus).annotators["annotator"])
     ['annotator-1', 'annotator-2']
     """
-    left_out = corpus.ledger.left_out
-    absent = left_out.loc[left_out["what"] == "annotator", "name"]
-    pseudonyms = _pseudonyms({*map(str, corpus.annotators["annotator"]), *map(str, absent)})
+    pseudonyms = _pseudonyms({*map(str, corpus.annotators["annotator"]), *_names_in(corpus.ledger)})
     named = corpus.annotators.assign(
         annotator=[pseudonyms[name] for name in corpus.annotators["annotator"]]
     )
@@ -149,6 +147,31 @@ def pseudonymized(corpus: Corpus) -> Corpus:
     )
 
 
+# What is left out under the name of somebody, rather than of an item.
+_OF_PEOPLE = frozenset(
+    ("annotator", "adjudicator", "debug user", "machine annotator")
+    + ("room answers", "timed-out trials", "phase")
+)
+_STRAYS = frozenset(("file", "folder"))
+# The start of what is said of a folder that an annotator's files should be in.
+_WITHOUT_WORK = "holds no "
+
+
+def _names_in(ledger: Ledger) -> Iterator[str]:
+    """The names in a ledger, and those of annotators' folders in which something else lies."""
+    for frame in (ledger.read, ledger.entries, ledger.passes):
+        yield from map(str, frame["annotator"].unique())
+    left_out = ledger.left_out
+    columns = (left_out[name].astype(str) for name in ("what", "name", "reason"))
+    for what, name, reason in zip(*columns, strict=True):
+        if what in _OF_PEOPLE:
+            yield name
+        elif what in _STRAYS and "/" in name:
+            yield name.partition("/")[0]
+        elif what == "folder" and reason.startswith(_WITHOUT_WORK):
+            yield name
+
+
 def _pseudonyms(names: set[str]) -> dict[str, str]:
     ordered = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
     width = len(str(len(ordered)))
@@ -167,7 +190,14 @@ def _hidden(ledger: Ledger, pseudonyms: Mapping[str, str]) -> Ledger:
         return frame.assign(annotator=[pseudonyms.get(str(name), name) for name in names])
 
     left_out = ledger.left_out
-    is_annotator = left_out["what"] == "annotator"
+    hidden = _hider(pseudonyms)
+    of_file = _hider(pseudonyms, in_names=True)
+
+    def name_of(what: str, name: str) -> str:
+        if what in _OF_PEOPLE:
+            return pseudonyms[name]
+        return of_file(name) if what in _STRAYS else name
+
     return replace(
         ledger,
         read=of(ledger.read),
@@ -175,12 +205,12 @@ def _hidden(ledger: Ledger, pseudonyms: Mapping[str, str]) -> Ledger:
         passes=of(ledger.passes),
         left_out=left_out.assign(
             name=[
-                pseudonyms[str(name)] if somebody else name
-                for name, somebody in zip(left_out["name"], is_annotator, strict=True)
+                name_of(str(what), str(name))
+                for what, name in zip(left_out["what"], left_out["name"], strict=True)
             ],
-            reason=[hide(str(reason), pseudonyms) for reason in left_out["reason"]],
+            reason=[hidden(str(reason)) for reason in left_out["reason"]],
         ),
-        notes=tuple(hide(note, pseudonyms) for note in ledger.notes),
+        notes=tuple(map(hidden, ledger.notes)),
     )
 
 
@@ -190,7 +220,27 @@ def hide(sentence: str, pseudonyms: Mapping[str, str]) -> str:
     >>> hide("out/ann/user_state.json is that of 'ann', a name", {"ann": "annotator-1"})
     "out/annotator-1/user_state.json is that of 'annotator-1', a name"
     """
-    for name, pseudonym in pseudonyms.items():
-        sentence = sentence.replace(repr(name), repr(pseudonym))
-        sentence = re.sub(rf"(?<=[/\\]){re.escape(name)}(?=[/\\])", pseudonym, sentence)
-    return sentence
+    return _hider(pseudonyms)(sentence)
+
+
+def _hider(pseudonyms: Mapping[str, str], *, in_names: bool = False) -> Callable[[str], str]:
+    """What puts pseudonyms for names that are quoted or part of a path, all at once.
+
+    ``in_names``: for names that are part of a file's name, too.
+    """
+    forms = {repr(name): repr(pseudonym) for name, pseudonym in pseudonyms.items()}
+    # Within a text that is quoted as a whole, as paths are.
+    forms |= {repr(name)[1:-1]: pseudonym for name, pseudonym in pseudonyms.items()}
+    forms |= dict(pseudonyms)
+    longest_first = sorted((form for form in forms if form), key=len, reverse=True)
+    if not longest_first:
+        return str
+    quoted = "|".join(re.escape(repr(name)) for name in pseudonyms)
+    plain = "|".join(map(re.escape, longest_first))
+    edge = r"[^\W_]"
+    found = re.compile(
+        rf"(?<!{edge})(?:{plain})(?!{edge})"
+        if in_names
+        else rf"{quoted}|(?<=[/\\])(?:{plain})(?=[/\\'\"]|$)|(?<![^\s'\"])(?:{plain})(?=[/\\])"
+    )
+    return lambda text: found.sub(lambda match: forms[match.group()], text)

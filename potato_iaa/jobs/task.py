@@ -28,7 +28,7 @@ Tell = Callable[[str], None]
 READ = (
     *("config", "passes", "schemes", "skip_broken"),
     *("include_annotators", "exclude_annotators", "include_items", "exclude_items"),
-    *("merge", "roles", "potato_version", "offset_unit", "trim"),
+    *("merge", "roles", "potato_version", "offset_unit", "trim", "allow_outside"),
 )
 MEASURE = ("token_unit", "both_empty", "min_shared_items", "bootstrap", "seed", "audit")
 

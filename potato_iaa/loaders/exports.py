@@ -27,6 +27,7 @@ from potato_iaa.loaders.entries import (
     lenient_entry,
     stored_spans,
 )
+from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.records import Answer, Found, Leaving, OddSpan, Record, StoredSpans
 from potato_iaa.loaders.tables import Table, json_of, numbered_lines, read_table, text_of
 from potato_iaa.loaders.values import mapping, sequence, well_formed
@@ -319,7 +320,9 @@ def _parquet(file: Path) -> list[dict[str, Any]]:
             "or jsonl export."
         ) from fault
     try:
-        rows: list[dict[str, Any]] = parquet.read_table(file).to_pylist()
+        rows: list[dict[str, Any]] = parquet.read_table(
+            arrow.BufferReader(content_of(file))
+        ).to_pylist()
     except (arrow.ArrowException, OSError, ValueError) as fault:
         problem = " ".join(str(fault).split())
         raise InputError(

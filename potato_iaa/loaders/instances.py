@@ -31,6 +31,7 @@ from potato_iaa.loaders.entries import (
     as_text,
     stored_spans,
 )
+from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.records import Answer, Found, Leaving, OddSpan, Record, Stray
 from potato_iaa.loaders.schemes import resolved_by_label
 from potato_iaa.loaders.tables import lines_of, read_table
@@ -183,7 +184,7 @@ def _order(folder: Path) -> tuple[str, ...]:
     found: list[str] = []
     if os.path.isfile(order):
         try:
-            found = order.read_text("utf-8").split("\n")
+            found = content_of(order).decode("utf-8").replace("\r\n", "\n").split("\n")
         except (OSError, UnicodeDecodeError) as fault:
             raise InputError(
                 f"{order}: cannot be read ({fault}): restore it, or delete it and lose the record "
@@ -193,7 +194,7 @@ def _order(folder: Path) -> tuple[str, ...]:
     assigned = folder / ASSIGNED_FILE
     if os.path.isfile(assigned):
         try:
-            items += [well_formed(item) for item in mapping(json.loads(assigned.read_bytes()))]
+            items += [well_formed(item) for item in mapping(json.loads(content_of(assigned)))]
         except (OSError, ValueError, RecursionError) as fault:
             raise InputError(
                 f"{assigned}: is not JSON that can be read ({fault}): restore it, or delete it."

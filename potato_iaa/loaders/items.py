@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from potato_iaa.errors import InputError
+from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.project import CheckFile, Project
 from potato_iaa.loaders.schemes import DataFile
 from potato_iaa.loaders.values import well_formed
@@ -194,7 +195,7 @@ def _folder_files(folder: DataFile | None) -> Iterable[DataFile]:
 def _text_of(file: DataFile) -> str:
     utf8 = file.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     try:
-        text = file.path.read_bytes().decode("utf-8-sig" if utf8 else file.encoding)
+        text = content_of(file.path).decode("utf-8-sig" if utf8 else file.encoding)
     except UnicodeDecodeError as fault:
         raise InputError(
             f"{file.path}, byte {fault.start}: is not {file.encoding}, the encoding that the "
@@ -304,7 +305,7 @@ def _parquet_rows(file: DataFile) -> Iterator[Row]:
             f"{file.path}: reading Parquet needs pyarrow: install potato-iaa[parquet]."
         ) from fault
     try:
-        rows = parquet.read_table(file.path).to_pylist()
+        rows = parquet.read_table(arrow.BufferReader(content_of(file.path))).to_pylist()
     except (arrow.ArrowException, OSError, ValueError) as fault:
         problem = " ".join(str(fault).split())
         raise InputError(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from potato_iaa.errors import InputError
+from potato_iaa.loaders.bounded_yaml import load_yaml
+from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.rendering import Display, DisplayField, ListStyle
 from potato_iaa.loaders.schemes import DataFile, Declared, annotation_phases, declared_schemes
 from potato_iaa.loaders.values import mapping, names, one_or_many, quoted, sequence
@@ -26,7 +26,6 @@ DATA_ENDINGS = ("json", "jsonl", "csv", "tsv", "parquet")
 # A version 1 configuration is a small file; data files are not, and lie beside it.
 LARGEST_JSON_CONFIG = 1_000_000
 LEVELS_ABOVE = 4
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,7 @@ class Project:
     machines: frozenset[str]
     checks: tuple[CheckFile, ...]
     notes: tuple[str, ...] = ()
+    task_dir: str = "."
 
 
 def find_config(path: str | Path) -> Path:
@@ -201,21 +201,20 @@ def _language(file: Path) -> str:
 def _parsed(file: Path, text: str) -> Any:
     if _language(file) == "JSON":
         return json.loads(text)
-    return yaml.load(text, Loader=_Loader)
+    return load_yaml(text)
 
 
 def _text_of(file: Path) -> str:
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return content_of(file).decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise InputError(
             f"{file}, byte {fault.start}: is not UTF-8, as Potato's files are: "
             "save the file in UTF-8."
         ) from fault
-    except OSError as fault:
-        raise InputError(
-            f"{file}: cannot be read ({fault.strerror}): check its permissions."
-        ) from fault
+    except (OSError, ValueError) as fault:
+        problem = getattr(fault, "strerror", None) or str(fault)
+        raise InputError(f"{file}: cannot be read ({problem}): check its permissions.") from fault
 
 
 def _place_of(fault: Exception) -> str:
@@ -274,6 +273,7 @@ def read_config(path: str | Path) -> Project:
         machines=_machines(settings),
         checks=_checks(settings, base),
         notes=notes,
+        task_dir=_task_dir(settings),
     )
 
 
@@ -284,8 +284,7 @@ def _folders(file: Path, settings: dict[str, Any]) -> tuple[Path, Path, tuple[st
     from a server may name a ``task_dir`` that is not there: both are looked for where the
     configuration is.
     """
-    task = settings.get("task_dir")
-    task_dir = task if isinstance(task, str) and task else "."
+    task_dir = _task_dir(settings)
     out = settings.get("output_annotation_dir")
     output_dir = out if isinstance(out, str) and out not in ("", "default") else "annotation_output"
     here = file.parent
@@ -299,6 +298,11 @@ def _folders(file: Path, settings: dict[str, Any]) -> tuple[Path, Path, tuple[st
             note = f"task_dir {task_dir!r} does not lead to the annotations: {_folder(base)} does."
             return base, base / output_dir, (note,) if moved else ()
     return named, named / output_dir, ()
+
+
+def _task_dir(settings: dict[str, Any]) -> str:
+    task = settings.get("task_dir")
+    return task if isinstance(task, str) and task else "."
 
 
 def _folder(base: Path) -> str:

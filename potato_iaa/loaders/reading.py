@@ -42,6 +42,7 @@ from potato_iaa.loaders.notes import (
     notes_on_records,
     notes_on_schemes,
 )
+from potato_iaa.loaders.opening import folders_of, opening
 from potato_iaa.loaders.page import Page
 from potato_iaa.loaders.paging import (
     checks_of,
@@ -79,6 +80,7 @@ def read_project(
     potato_version: str | None = None,
     offset_unit: str | None = None,
     trim: bool = False,
+    allow_outside: bool = False,
     progress: Progress | None = None,
 ) -> Corpus:
     """Read the spans of a finished Potato project, from 1.2 to 2.12, or of an export of it.
@@ -102,8 +104,9 @@ def read_project(
     makes annotators, by name or pattern, ``human``, ``system`` or ``gold``; machines and
     adjudicators without a role are left out. ``potato_version`` and ``offset_unit``
     (``code-points``, ``utf-16``) are taken instead of what the files tell. ``trim`` takes blanks
-    off the ends of spans. ``progress`` is called with what is being read, how many are done, and of
-    how many.
+    off the ends of spans. Like Potato, refuses files outside the folders of the configuration and of
+    ``path``, wherever a path or a link leads, unless ``allow_outside``. ``progress`` is called with
+    what is being read, how many are done, and of how many.
 
     The items of the corpus are those of the data files, with the text as it was shown; offsets are
     code points of that text. Every span that was read is kept, repaired or set aside in the ledger;
@@ -126,97 +129,107 @@ def read_project(
         roles=roles or {},
     )
     counting = GivenCounting.of(potato_version, offset_unit)
-    place = find_place(path, config)
-    project = bare_project(place.path) if place.config is None else read_config(place.config)
-    wanted = wanted_schemes(project, schemes)
-    of_data = cache(partial(items_of, place, project))
-    found = leavings_at(
-        place,
-        project,
-        items=lambda: of_data().records,
-        texts=lambda: _known_texts(of_data(), project),
-    )
-    items = of_data()
-    counting.check(found)
-    with _collection_paused():
-        records: Iterable[Read] = _records(
-            found, people, skip_broken=skip_broken, progress=progress or _silent
+    with opening(path) as limits:
+        place = find_place(path, config)
+        project = bare_project(place.path) if place.config is None else read_config(place.config)
+        if not allow_outside:
+            limits.keep_within(
+                folders_of(Path(path), place.path, config=place.config, task_dir=project.task_dir)
+            )
+        wanted = wanted_schemes(project, schemes)
+        of_data = cache(partial(items_of, place, project))
+        found = leavings_at(
+            place,
+            project,
+            items=lambda: of_data().records,
+            texts=lambda: _known_texts(of_data(), project),
         )
-        if place.form != PROJECT or found.generation == 1:
-            records = list(records)
-            items = _settled(items, [read.record for read in records if read.record], place)
-        met = [read.record for read in records if read.record] if isinstance(records, list) else []
-        checks, notes = checks_of(project, found, met, items, people)
-        items = _without(items, checks)
-        declared = with_fields(project.declared, items, project)
-        page = page_of(items, project, declared=declared, found=found, records=met)
-        reading = _Reading(
+        items = of_data()
+        counting.check(found)
+        with _collection_paused():
+            records: Iterable[Read] = _records(
+                found, people, skip_broken=skip_broken, progress=progress or _silent
+            )
+            if place.form != PROJECT or found.generation == 1:
+                records = list(records)
+                items = _settled(items, [read.record for read in records if read.record], place)
+            met = (
+                [read.record for read in records if read.record]
+                if isinstance(records, list)
+                else []
+            )
+            checks, notes = checks_of(project, found, met, items, people)
+            items = _without(items, checks)
+            declared = with_fields(project.declared, items, project)
+            page = page_of(items, project, declared=declared, found=found, records=met)
+            reading = _Reading(
+                project=project,
+                declared=declared,
+                page=page,
+                people=people,
+                counting=counting.on(met, page),
+                selection=Selection(
+                    known=frozenset(scheme.name for scheme in declared.spans),
+                    marked=frozenset(scheme.name for scheme in declared.marked),
+                    asked=None if schemes is None else frozenset(schemes),
+                    categorical=frozenset(scheme.name for scheme in declared.categorical),
+                    checks=checks,
+                    trim=trim,
+                ),
+            )
+            annotators, left_out = _annotators(records, reading)
+        left_out = [
+            *(LeftOut(stray.what, stray.name, stray.reason) for stray in found.strays),
+            *left_out,
+        ]
+        _check_items_known(annotators, page, project)
+        spans = span_frame(annotators, page)
+        schemes_ = with_evidence(
+            wanted or found_schemes(annotators, project),
+            spans,
+            page,
+            annotators,
             project=project,
             declared=declared,
-            page=page,
-            people=people,
-            counting=counting.on(met, page),
-            selection=Selection(
-                known=frozenset(scheme.name for scheme in declared.spans),
-                marked=frozenset(scheme.name for scheme in declared.marked),
-                asked=None if schemes is None else frozenset(schemes),
-                categorical=frozenset(scheme.name for scheme in declared.categorical),
-                checks=checks,
-                trim=trim,
-            ),
         )
-        annotators, left_out = _annotators(records, reading)
-    left_out = [
-        *(LeftOut(stray.what, stray.name, stray.reason) for stray in found.strays),
-        *left_out,
-    ]
-    _check_items_known(annotators, page, project)
-    spans = span_frame(annotators, page)
-    schemes_ = with_evidence(
-        wanted or found_schemes(annotators, project),
-        spans,
-        page,
-        annotators,
-        project=project,
-        declared=declared,
-    )
-    return assemble(
-        items=item_frame(page),
-        passes=pass_frame(annotators, passes, page),
-        spans=spans,
-        schemes=schemes_,
-        roles=_roles(annotators, people, passes),
-        source=Source(
-            name=project.name,
-            path=str(path),
-            kind=found.kind,
-            potato_version=potato_version or _potato_version(annotators),
-            offset_unit=_counted(annotators, "unit"),
-            offset_basis=_counted(annotators, "basis"),
-            passes=passes,
-            files=_files(place, project, items, found),
-        ),
-        ledger=Ledger(
-            read=read_frame(annotators),
-            entries=entry_frame(annotators),
-            left_out=left_out_frame([*left_out, *_left_out(annotators, checks, passes)]),
-            passes=policy_frame(annotators),
-            notes=(
-                *([found.lossy] if found.lossy else []),
-                *found.notes,
-                *project.notes,
-                *items.notes,
-                *notes,
-                *_notes_on_wishes(annotators, people, trim=trim),
-                *notes_on_schemes(declared, schemes_, spans, generation=found.generation),
-                *notes_on_records(annotators),
-                *notes_on_first_places(annotators, page),
-                *notes_on_page(page),
+        return assemble(
+            items=item_frame(page),
+            passes=pass_frame(annotators, passes, page),
+            spans=spans,
+            schemes=schemes_,
+            roles=_roles(annotators, people, passes),
+            source=Source(
+                name=project.name,
+                path=str(path),
+                kind=found.kind,
+                potato_version=potato_version or _potato_version(annotators),
+                offset_unit=_counted(annotators, "unit"),
+                offset_basis=_counted(annotators, "basis"),
+                passes=passes,
+                files=_files(place, project, items, found),
             ),
-        ),
-        answers=answer_frame(annotators),
-        categorical=project.declared.categorical,
-    )
+            ledger=Ledger(
+                read=read_frame(annotators),
+                entries=entry_frame(annotators),
+                left_out=left_out_frame([*left_out, *_left_out(annotators, checks, passes)]),
+                passes=policy_frame(annotators),
+                notes=(
+                    *([found.lossy] if found.lossy else []),
+                    *found.notes,
+                    *project.notes,
+                    *items.notes,
+                    *notes,
+                    *_notes_on_wishes(annotators, people, trim=trim),
+                    *notes_on_schemes(declared, schemes_, spans, generation=found.generation),
+                    *notes_on_records(annotators),
+                    *notes_on_first_places(annotators, page),
+                    *notes_on_page(page),
+                    *limits.notes(),
+                ),
+            ),
+            answers=answer_frame(annotators),
+            categorical=project.declared.categorical,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import msgspec
 from potato_iaa.errors import InputError
 from potato_iaa.loaders.bases import UNTOLD_2_2_TO_2_6, Counting, countings_of
 from potato_iaa.loaders.entries import Entry, answers_of, entries_of, lenient_entry, stored_spans
+from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.records import Found, Leaving, OddSpan, Record, Stray
 from potato_iaa.loaders.values import mapping, sequence, well_formed
 
@@ -157,7 +158,7 @@ def read_state(file: StateFile) -> Record:
     cut off or not JSON, or holds no state.
     """
     try:
-        data = file.path.read_bytes()
+        data = content_of(file.path)
     except OSError as fault:
         raise InputError(
             f"{file.path}: cannot be read ({fault.strerror}): check its permissions."

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from potato_iaa.errors import InputError
+from potato_iaa.loaders.opening import content_of
 
 # An item with many spans has a long cell; Python's limit is 131,072 characters.
 _LONGEST_CELL = min(sys.maxsize, 2**31 - 1)
@@ -31,7 +32,7 @@ def text_of(file: Path) -> str:
     Raises InputError: not readable, not UTF-8.
     """
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return content_of(file).decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise InputError(
             f"{file}, byte {fault.start}: is not UTF-8, as Potato's files are: save it in UTF-8."

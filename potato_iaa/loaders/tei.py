@@ -14,6 +14,7 @@ from potato_iaa.corpus import Scheme
 from potato_iaa.errors import InputError
 from potato_iaa.loaders.entries import Entry, stored_spans
 from potato_iaa.loaders.exports import lossy
+from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.records import Found, Leaving, Record
 from potato_iaa.loaders.schemes import resolved_by_label
 from potato_iaa.loaders.values import well_formed
@@ -85,7 +86,7 @@ def _xml_id(item: str) -> str:
 
 def _root(file: Path) -> ElementTree.Element:
     try:
-        root = ElementTree.fromstring(file.read_bytes())
+        root = ElementTree.fromstring(content_of(file))
     except OSError as fault:
         raise InputError(f"{file}: cannot be read ({fault.strerror}): check the path.") from fault
     # Expat raises ValueError on some declared encodings, and LookupError on unknown ones.

@@ -66,6 +66,7 @@ class CorpusFigures:
     items: int
     items_read: int
     items_shared: int
+    fields: int
     passes: int
     empty_passes: int
     spans: int
@@ -83,6 +84,7 @@ class CorpusFigures:
             "items": self.items,
             "items_read": self.items_read,
             "items_shared": self.items_shared,
+            "fields": self.fields,
             "passes": self.passes,
             "empty_passes": self.empty_passes,
             "spans": self.spans,

@@ -92,7 +92,9 @@ def _draw(layer: Layer, tokens: Tokens, coding: Coding, shared: Ints, seed: int)
     if size.sum() <= budget:
         return shared
     order = np.random.default_rng(seed).permutation(len(shared))
-    return shared[order[: max(1, int(np.searchsorted(np.cumsum(size[order]), budget)))]]
+    # Small items are not passed over for a large one that fills the budget by itself.
+    fitting = order[size[order] <= budget]
+    return shared[fitting[: int(np.searchsorted(np.cumsum(size[fitting]), budget, side="right"))]]
 
 
 def _value_counts(layer: Layer, tokens: Tokens, coding: Coding, chosen: Ints) -> Floats:

@@ -17,6 +17,7 @@ NOTHING_MARKED = "nothing marked by either"
 ONE_ANNOTATOR = "only one annotator"
 NO_VARIATION = "no variation"
 NO_TEXT = "no text"
+NOISE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,16 @@ class Estimate:
 
 
 def plain(value: float | None) -> float | None:
-    """``value`` to 12 significant digits, without a negative zero; ``None`` for NaN and ``None``.
+    """``value`` to 12 significant digits, 0 where it is no more than the noise of rounding.
 
-    Twelve digits are what sums in another order still agree on.
+    ``None`` for NaN and ``None``. These digits are what sums in another order still agree on.
 
-    >>> plain(-0.0), plain(1 / 3), plain(float("nan"))
+    >>> plain(-1e-17), plain(1 / 3), plain(float("nan"))
     (0.0, 0.333333333333, None)
     """
     if value is None or math.isnan(value):
         return None
-    return float(f"{value:.12g}") + 0.0
+    return 0.0 if abs(value) < NOISE else float(f"{value:.12g}")
 
 
 def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
@@ -73,13 +74,14 @@ def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table of figures as plain values: floats shortened, NaN as ``None``."""
-    columns = [
-        [plain(value) for value in table[name]]
-        if table[name].dtype.kind == "f"
-        else [int(value) for value in table[name]]
-        if table[name].dtype.kind in "iu"
-        else [None if pd.isna(value) else value for value in table[name]]
-        for name in table.columns
-    ]
+    """Rows of a table of figures as plain values: floats shortened, missing values as ``None``."""
+    columns = [_plain_column(table[name]) for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain_column(column: pd.Series[Any]) -> list[Any]:
+    if column.dtype.kind == "f":
+        return [plain(value) for value in column.tolist()]
+    if column.dtype.kind in "iu":
+        return column.tolist()
+    return column.astype(object).where(column.notna(), None).tolist()

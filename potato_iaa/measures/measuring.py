@@ -354,6 +354,7 @@ def _corpus_figures(layer: Layer, ground: Ground) -> CorpusFigures:
         items=layer.items_on_offer,
         items_read=len(layer.items),
         items_shared=len(present(ground.comparisons.item)),
+        fields=len(set(layer.unit_field)),
         passes=len(layer.pass_unit),
         empty_passes=len(layer.pass_unit) - len(present(layer.span_pass)),
         spans=len(layer.span_pass),

@@ -15,7 +15,7 @@ from potato_iaa.measures.agreement import Agreement
 from potato_iaa.measures.estimate import records
 
 FORMAT = 1
-EXAMPLES = 3
+EXAMPLES = 5
 _TEXT_COLUMN = "text"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -7,9 +7,14 @@ import pandas as pd
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
 from potato_iaa.measures.f1 import F1Figures
+from potato_iaa.measures.pairs import LEAST_ITEMS
 from potato_iaa.reporter.display import Column, Table, ends, reasons
 from potato_iaa.reporter.headline import HEADLINE, rule_name
-from potato_iaa.reporter.rounding import interval_text, rounded, row_estimate, value_text
+from potato_iaa.reporter.rounding import UNDEFINED, interval_text, rounded, row_estimate, value_text
+
+NO_PAIR_INTERVAL = (
+    f"pairs that share fewer than {LEAST_ITEMS} items have no interval: too few to resample"
+)
 
 
 def averages_table(scheme: SchemeAgreement) -> Table:
@@ -136,8 +141,10 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
     chosen, left_out = ends(range(len(ordered)), limit)
     named: list[tuple[str, Estimate]] = []
     rows = []
+    few = False
     for row in records(ordered.loc[list(chosen)]):
         estimate = row_estimate(row)
+        few |= row["items"] < LEAST_ITEMS and estimate.value is not None
         named.append((f"{row['a']} and {row['b']}", estimate))
         rows.append(
             (
@@ -150,7 +157,7 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
                 rounded(row["precision"]),
                 rounded(row["recall"]),
                 value_text(estimate),
-                interval_text(estimate),
+                interval_text(estimate) or UNDEFINED,
             )
         )
     return Table(
@@ -170,7 +177,7 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
         ),
         tuple(rows),
         left_out,
-        reasons(named),
+        (*reasons(named), *([NO_PAIR_INTERVAL] if few else [])),
     )
 
 

@@ -39,7 +39,8 @@ def title_parts(scheme: SchemeAgreement) -> tuple[str, ...]:
         counted(len(corpus.annotators), "annotator"),
         f"{corpus.items_shared:,} of {counted(corpus.items, 'item')} shared",
         f"{counted(corpus.spans, 'span')}{discontinuous}",
-        f"{counted(corpus.passes, 'pass', 'passes')} ({corpus.empty_passes:,} empty)",
+        f"{counted(corpus.passes, 'pass', 'passes')} ({corpus.empty_passes:,} empty)"
+        + (f", one per item and each of {corpus.fields:,} fields" if corpus.fields > 1 else ""),
     )
 
 
@@ -96,6 +97,11 @@ def audit_line(scheme: SchemeAgreement) -> str:
     audit = scheme.token.audit
     if audit is None:
         return "Token alpha was not audited: there is nothing that two annotators read."
+    if not audit.items:
+        return (
+            "Token alpha was not audited: the krippendorff package would need more memory than "
+            "is given to it for any one item."
+        )
     return (
         f"Token alpha was recomputed by krippendorff {audit.version} on {audit.items:,} of "
         f"{counted(audit.of, 'shared item')}: {rounded(audit.package, 6)} there, "

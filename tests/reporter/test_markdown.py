@@ -62,7 +62,7 @@ def test_names_from_the_data_break_no_table() -> None:
 def test_the_methods_name_this_runs_choices(project: str) -> None:
     report = markdown_report(agreement_of(project))
     for words in (
-        "Hripcsak &amp; Rothschild (2005)",
+        "Hripcsak & Rothschild (2005)",
         "Krippendorff 2011",
         "1,000 resamples, seed 0",
         "policy “seen”",
