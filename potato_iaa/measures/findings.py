@@ -66,7 +66,7 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
 
     entries = own(ledger.entries)
     aside = entries[entries["outcome"] == "set_aside"]
-    lost = aside[~aside["reason"].str.contains(COPY, regex=True)]
+    lost = aside[~aside["reason"].astype(str).str.contains(COPY, regex=True)]
     read = int(own(ledger.read)["read"].sum())
     if len(lost):
         reasons = list(lost["reason"].value_counts().items())[:3]
@@ -76,7 +76,9 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
             "warning" if len(lost) > LOST * read else "note",
             f"{_counted(len(lost), 'span', 'is', 'are')} in no figure, of {read:,} read: {told}.",
         )
-    unreadable = ledger.left_out[ledger.left_out["reason"].str.contains(BROKEN, regex=True)]
+    unreadable = ledger.left_out[
+        ledger.left_out["reason"].astype(str).str.contains(BROKEN, regex=True)
+    ]
     if len(unreadable):
         names = [str(name) for name in unreadable["name"][:3]]
         yield Finding(
