@@ -183,12 +183,11 @@ def _assign_edges(
         row, column = place[1][members], place[2][members]
         own = np.arange(rows)
         worth = np.concatenate((profit[members] + 1, np.ones(rows)))
-        graph = sparse.csr_array(
-            sparse.coo_array(
-                (worth, (np.concatenate((row, own)), np.concatenate((column, columns + own)))),
-                shape=(rows, columns + rows),
-            )
-        )
+        # The solver of scipy before 1.15 takes no wider indices.
+        ends = (np.concatenate((row, own)), np.concatenate((column, columns + own)))
+        narrow = (ends[0].astype(np.int32), ends[1].astype(np.int32))
+        size = (rows, columns + rows)
+        graph = sparse.csr_array(sparse.coo_array((worth, narrow), shape=size))
         picked_row, picked_column = min_weight_full_bipartite_matching(graph, maximize=True)
         real = picked_column < columns
         key = row * columns + column
