@@ -148,11 +148,11 @@ def pseudonymized(corpus: Corpus) -> Corpus:
 
 
 # What is left out under the name of somebody, rather than of an item.
-_OF_PEOPLE = frozenset(
-    ("annotator", "adjudicator", "debug user", "machine annotator")
-    + ("room answers", "timed-out trials", "phase")
+_OF_PEOPLE = (
+    *("annotator", "adjudicator", "debug user", "machine annotator"),
+    *("room answers", "timed-out trials", "phase"),
 )
-_STRAYS = frozenset(("file", "folder"))
+_STRAYS = ("file", "folder")
 # The start of what is said of a folder that an annotator's files should be in.
 _WITHOUT_WORK = "holds no "
 

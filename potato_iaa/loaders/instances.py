@@ -311,6 +311,8 @@ def _table_lines(file: Path) -> Iterator[tuple[str, _Line]]:
         yield well_formed(row["user"]), line
 
 
+# The syntax tree of a literal takes about a hundred times its size.
+_LONGEST_LITERAL = 5_000_000
 _NOTHING = re.compile(r"\s*\[\s*\]\s*")
 
 
@@ -318,6 +320,11 @@ def _cell(cell: str, place: str) -> list[Any]:
     """The spans in a cell, which is written as Python prints a list."""
     if _NOTHING.fullmatch(cell):
         return []
+    if len(cell) > _LONGEST_LITERAL:
+        raise InputError(
+            f"{place}: holds {len(cell):,} characters, more than any list of spans: restore the "
+            "file, or give the project's configuration."
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -14,7 +14,6 @@ from potato_iaa.errors import InputError
 from potato_iaa.loaders.values import counted, quoted
 
 LARGEST_FILE = 4 << 30
-CONFIG_FOLDERS = ("config", "configs")
 # A FIFO must not block, a terminal must not become ours, and Windows must not change the bytes.
 _FLAGS = os.O_RDONLY
 for _flag in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
@@ -96,11 +95,12 @@ def opening(path: str | os.PathLike[str]) -> Iterator[Opening]:
         _current.reset(token)
 
 
-def folders_of(*paths: Path, config: Path | None, task_dir: object = None) -> Iterator[Path]:
-    """The folders that belong to a project: those of the paths given, and the configuration's.
+def folders_of(*paths: Path, config: Path | None) -> Iterator[Path]:
+    """The folders that belong to a project: of the paths given, of the configuration, and above.
 
-    The folder above the configuration's belongs to it if that is called ``configs``, or if
-    ``task_dir`` leads there.
+    Potato takes the folder that it was started in for the project, and refuses what lies outside.
+    Nobody knows that folder later; the configuration lies in it or one level below, unless that is
+    the root or somebody's home.
     """
     for path in paths:
         yield path
@@ -110,11 +110,11 @@ def folders_of(*paths: Path, config: Path | None, task_dir: object = None) -> It
         return
     folder = Path(os.path.abspath(config)).parent
     yield folder
-    leads_up = isinstance(task_dir, str) and (
-        os.path.normpath(folder / task_dir) == os.fspath(folder.parent)
-    )
-    if folder.name in CONFIG_FOLDERS or leads_up:
-        yield folder.parent
+    above = folder.parent
+    if above != above.parent and os.path.realpath(above) != os.path.realpath(
+        os.path.expanduser("~")
+    ):
+        yield above
 
 
 def content_of(file: Path) -> bytes:

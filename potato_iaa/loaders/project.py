@@ -58,7 +58,6 @@ class Project:
     machines: frozenset[str]
     checks: tuple[CheckFile, ...]
     notes: tuple[str, ...] = ()
-    task_dir: str = "."
 
 
 def find_config(path: str | Path) -> Path:
@@ -273,7 +272,6 @@ def read_config(path: str | Path) -> Project:
         machines=_machines(settings),
         checks=_checks(settings, base),
         notes=notes,
-        task_dir=_task_dir(settings),
     )
 
 
@@ -284,7 +282,8 @@ def _folders(file: Path, settings: dict[str, Any]) -> tuple[Path, Path, tuple[st
     from a server may name a ``task_dir`` that is not there: both are looked for where the
     configuration is.
     """
-    task_dir = _task_dir(settings)
+    task = settings.get("task_dir")
+    task_dir = task if isinstance(task, str) and task else "."
     out = settings.get("output_annotation_dir")
     output_dir = out if isinstance(out, str) and out not in ("", "default") else "annotation_output"
     here = file.parent
@@ -298,11 +297,6 @@ def _folders(file: Path, settings: dict[str, Any]) -> tuple[Path, Path, tuple[st
             note = f"task_dir {task_dir!r} does not lead to the annotations: {_folder(base)} does."
             return base, base / output_dir, (note,) if moved else ()
     return named, named / output_dir, ()
-
-
-def _task_dir(settings: dict[str, Any]) -> str:
-    task = settings.get("task_dir")
-    return task if isinstance(task, str) and task else "."
 
 
 def _folder(base: Path) -> str:

@@ -104,9 +104,9 @@ def read_project(
     makes annotators, by name or pattern, ``human``, ``system`` or ``gold``; machines and
     adjudicators without a role are left out. ``potato_version`` and ``offset_unit``
     (``code-points``, ``utf-16``) are taken instead of what the files tell. ``trim`` takes blanks
-    off the ends of spans. Like Potato, refuses files outside the folders of the configuration and of
-    ``path``, wherever a path or a link leads, unless ``allow_outside``. ``progress`` is called with
-    what is being read, how many are done, and of how many.
+    off the ends of spans. As by Potato, files outside the folders of the configuration and of
+    ``path`` are refused, wherever a path or a link leads, unless ``allow_outside``. ``progress`` is
+    called with what is being read, how many are done, and of how many.
 
     The items of the corpus are those of the data files, with the text as it was shown; offsets are
     code points of that text. Every span that was read is kept, repaired or set aside in the ledger;
@@ -133,9 +133,7 @@ def read_project(
         place = find_place(path, config)
         project = bare_project(place.path) if place.config is None else read_config(place.config)
         if not allow_outside:
-            limits.keep_within(
-                folders_of(Path(path), place.path, config=place.config, task_dir=project.task_dir)
-            )
+            limits.keep_within(folders_of(Path(path), place.path, config=place.config))
         wanted = wanted_schemes(project, schemes)
         of_data = cache(partial(items_of, place, project))
         found = leavings_at(

@@ -119,8 +119,8 @@ class F1Figures:
 
     ``labels``: label → averages over the spans of that label; under an untyped rule a span counts
     as matched whatever its partner's label. ``pairs``: a, b, items, n_a, n_b, tp, precision,
-    recall, value, why, low, high, undefined: only pairs that share an item; a is the reference,
-    and pairs that share fewer than five items have no interval.
+    recall, value, why, low, high, undefined, interval_why (the reason where a value has no
+    interval): only pairs that share an item; a is the reference.
     ``annotators``: annotator, value (mean F1 with the others), why, low, high, undefined, n, of,
     without (the headline without that annotator), change (without − headline), change_low,
     change_high. ``items``: item, pairs, both_empty, spans,
@@ -348,6 +348,7 @@ def _pair_table(counts: Counts, reduced: OverPairs, ground: Ground) -> pd.DataFr
             "low": np.where(np.isnan(value), np.nan, reduced.low),
             "high": np.where(np.isnan(value), np.nan, reduced.high),
             "undefined": reduced.undefined,
+            "interval_why": ground.grid.why_no_interval(value, reduced.low),
         }
     )
 

@@ -49,7 +49,7 @@ class Judgements:
 class PairKappas:
     """A coefficient of all pairs that share tokens, and its mean over the pairs that have a value.
 
-    ``pairs``: a, b, tokens, observed, value, why, low, high.
+    ``pairs``: a, b, tokens, observed, value, why, low, high, interval_why.
     """
 
     mean: Estimate
@@ -146,6 +146,9 @@ def kappa_figures(
                 why=reasons(figure.values, reason),
                 low=figure.bounds[0],
                 high=figure.bounds[1],
+                interval_why=PairGrid(comparisons, weights).why_no_interval(
+                    figure.values, figure.bounds[0]
+                ),
             ),
         )
         for figure in (kappas.cohen, kappas.scott)

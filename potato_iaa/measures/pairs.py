@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sparse
 
 from potato_iaa.arrays import Flags, Floats, Ints
 from potato_iaa.matcher.counts import Comparisons
 from potato_iaa.measures.bootstrap import interval, weighted_sums
+from potato_iaa.measures.estimate import reasons
 
 # Numbers held at once for a block of pairs: what a processor's cache takes, and a crowd has a
 # hundred thousand pairs.
 BLOCK = 500_000
 # With fewer shared items a pair's resamples are one another's copies, and its interval a fiction.
 LEAST_ITEMS = 5
+NO_RESAMPLES = "no resamples with a value"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,14 @@ class PairGrid:
         shape = (columns * pairs, self.weights.shape[0])
         sums = sparse.coo_array((values[row].T.ravel(), place), shape=shape)
         return weighted_sums(sums, self.weights).reshape(columns, pairs, -1)
+
+    def why_no_interval(self, value: Floats, low: Floats) -> npt.NDArray[np.object_]:
+        """Per pair the reason why a value has no interval, ``None`` where it has one."""
+        few = self.shared_items < LEAST_ITEMS
+        why = np.where(few, f"fewer than {LEAST_ITEMS} shared items", NO_RESAMPLES)
+        told = reasons(low, why)
+        told[np.isnan(value)] = None
+        return told
 
     def intervals(self, replicates: Floats, there: Flags, here: slice) -> Floats:
         """Low, high and undefined share, (3, pairs), of the pairs that share enough items.
