@@ -108,4 +108,5 @@ def _all_texts(values: Iterable[Any]) -> Iterator[str]:
 def _inside(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
         folders.sort()
-        yield from (Path(root) / name for name in names)
+        # A FIFO or a device among the files would never end.
+        yield from (path for name in names if (path := Path(root) / name).is_file())
