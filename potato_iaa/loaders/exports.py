@@ -126,7 +126,7 @@ def _answer_columns(table: Table, schemes: Collection[str]) -> dict[str, tuple[s
 def _add_cell(person: _Person, item: str, scheme: str, cell: str, place: str) -> None:
     try:
         person.spans[item] += _cells.decode(cell)
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         _add_entries(person, item, {scheme: sequence(json_of(cell, place))})
 
 
@@ -175,7 +175,7 @@ class _OddLine:
 def _line(line: str, place: str) -> _Line | _OddLine:
     try:
         return _lines.decode(line)
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         value = json_of(line, place)
     if not isinstance(value, dict) or not {"instance_id", "user_id"} <= value.keys():
         raise InputError(

@@ -219,7 +219,7 @@ def _decoded(text: str) -> Any:
     """The JSON value; ValueError or RecursionError if there is none."""
     try:
         return msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         # Python's parser takes NaN and half surrogate pairs, which Potato's files may hold.
         return json.loads(text)
 

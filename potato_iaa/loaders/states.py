@@ -251,7 +251,7 @@ def _version(state: _State) -> tuple[str, tuple[Counting, ...]]:
 def _decoded(data: bytes, file: StateFile) -> _Read:
     try:
         return _Read(_decoder.decode(data))
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return _leniently(_document(data, file), file)
 
 
