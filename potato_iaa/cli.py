@@ -23,9 +23,13 @@ from potato_iaa.reading_options import (
     IncludeItems,
     Merge,
     OffsetUnit,
+    Passes,
     PotatoVersion,
+    Project,
     Pseudonyms,
     Role,
+    Schemes,
+    SkipBroken,
     Trim,
     wishes,
 )
@@ -49,28 +53,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Project = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROJECT", help="Potato's configuration, a folder with exactly one, or an export."
-    ),
-]
-Schemes = Annotated[
-    list[str] | None,
-    typer.Option("--scheme", metavar="NAME", help="A span scheme; repeatable. Default: all."),
-]
-Passes = Annotated[
-    str,
-    typer.Option(
-        "--passes",
-        metavar="seen|assigned|marked",
-        help="Which items count as passed through by an annotator who marked nothing on them.",
-    ),
-]
-SkipBroken = Annotated[
-    bool,
-    typer.Option("--skip-broken", help="Go on without annotators whose files cannot be read."),
-]
 WithText = Annotated[bool, typer.Option("--text", help="Show texts; they may hold personal data.")]
 
 

@@ -9,6 +9,28 @@ import typer
 
 from potato_iaa.errors import UsageError
 
+Project = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROJECT", help="Potato's configuration, a folder with exactly one, or an export."
+    ),
+]
+Schemes = Annotated[
+    list[str] | None,
+    typer.Option("--scheme", metavar="NAME", help="A span scheme; repeatable. Default: all."),
+]
+Passes = Annotated[
+    str,
+    typer.Option(
+        "--passes",
+        metavar="seen|assigned|marked",
+        help="Which items count as passed through by an annotator who marked nothing on them.",
+    ),
+]
+SkipBroken = Annotated[
+    bool,
+    typer.Option("--skip-broken", help="Go on without annotators whose files cannot be read."),
+]
 Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="The configuration that an export belongs to."),

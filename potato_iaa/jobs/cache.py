@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from potato_iaa.jobs.atomic import write_atomically
+from potato_iaa.atomic import write_atomically
 from potato_iaa.jobs.config import Planned, Settings
 from potato_iaa.jobs.inputs import Inputs, digest
 from potato_iaa.jobs.outcome import Outcome

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from potato_iaa.reading_options import Passes, Project, Schemes, SkipBroken
+
 if TYPE_CHECKING:
     from potato_iaa.jobs.compare import Choice
     from potato_iaa.jobs.config import Job
@@ -20,28 +22,6 @@ Print = Callable[[str], None]
 Write = Callable[[bytes], None]
 Progress = Callable[[], AbstractContextManager[Tell]]
 
-Project = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROJECT", help="Potato's YAML configuration, or a folder with exactly one."
-    ),
-]
-Schemes = Annotated[
-    list[str] | None,
-    typer.Option("--scheme", metavar="NAME", help="A span scheme; repeatable. Default: all."),
-]
-Passes = Annotated[
-    str,
-    typer.Option(
-        "--passes",
-        metavar="seen|assigned|marked",
-        help="Which items count as passed through by an annotator who marked nothing on them.",
-    ),
-]
-SkipBroken = Annotated[
-    bool,
-    typer.Option("--skip-broken", help="Go on without annotators whose files cannot be read."),
-]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from potato_iaa.atomic import write_atomically
 from potato_iaa.errors import UsageError
-from potato_iaa.jobs.atomic import write_atomically
 from potato_iaa.jobs.cache import key_of, recall, remember
 from potato_iaa.jobs.config import Job, Planned
 from potato_iaa.jobs.engines import run_here, run_processes

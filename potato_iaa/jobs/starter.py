@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from potato_iaa.atomic import write_atomically
 from potato_iaa.errors import UsageError
-from potato_iaa.jobs.atomic import write_atomically
 from potato_iaa.jobs.config import JobFile, Settings, has_pattern
 from potato_iaa.loaders.project import find_config, read_config
 

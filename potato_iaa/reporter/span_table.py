@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 import pandas as pd
 
+from potato_iaa.atomic import write_atomically
 from potato_iaa.corpus import Corpus
 from potato_iaa.errors import UsageError
 from potato_iaa.measures.estimate import records
@@ -80,21 +80,7 @@ def write_spans(corpus: Corpus, out: str | os.PathLike[str]) -> int:
     path = check_spans_out(out)
     table = span_table(corpus)
     content = csv_bytes(table) if path.suffix == ".csv" else _lines(table)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise UsageError(
-            f"the spans cannot be written to {os.fspath(out)!r} ({error.strerror}): "
-            "name another file with --out."
-        ) from error
+    write_atomically(path, content)
     return len(table)
 
 
@@ -114,9 +100,3 @@ def check_spans_out(out: str | os.PathLike[str]) -> Path:
 def _lines(table: pd.DataFrame) -> bytes:
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in records(table))
     return lines.encode("utf-8", "backslashreplace")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
