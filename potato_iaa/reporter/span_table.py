@@ -94,6 +94,11 @@ def check_spans_out(out: str | os.PathLike[str]) -> Path:
         )
     if path.is_dir():
         raise UsageError(f"output {os.fspath(out)!r} is a folder: name a file.")
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"output {os.fspath(out)!r}: No such file or folder as {os.fspath(path.parent)!r}: "
+            "make the folder, or name another."
+        )
     return path
 
 
