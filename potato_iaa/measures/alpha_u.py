@@ -22,6 +22,7 @@ from potato_iaa.measures.tokens import readers
 from potato_iaa.measures.unitizing import unit_layer
 
 NO_UNIT = "no unit"
+NOT_RESAMPLED = "one continuum is not resampled: the mean over items is"
 OVERLAPPING = "an annotator has overlapping units of the same label"
 
 # The units of one annotator: starts and ends, sorted, not overlapping.
@@ -42,7 +43,7 @@ class AlphaU:
         if self.value is None:
             figure["why"] = self.why
         labels = {label: {"value": plain(alpha)} for label, alpha in self.labels.items()}
-        return figure | {"labels": labels}
+        return figure | {"interval_why": NOT_RESAMPLED, "labels": labels}
 
 
 @dataclass(frozen=True)

@@ -155,5 +155,6 @@ def _reference(counts: Counts, ground: Ground, gold: int) -> pd.DataFrame:
             "precision": f1_score(sums["tp"], in_other),
             "recall": f1_score(sums["tp"], in_gold),
             "value": f1_score(2 * sums["tp"], in_gold + in_other),
+            "interval_why": "the interval is that of the mean over humans",
         }
     )
