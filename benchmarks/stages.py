@@ -31,14 +31,10 @@ from potato_iaa.matcher import overlap_edges
 from potato_iaa.measures.agreement import Agreement
 from potato_iaa.measures.bootstrap import item_weights
 from potato_iaa.measures.f1 import f1_figures
-from potato_iaa.measures.measuring import CODINGS, measure
-from potato_iaa.measures.tokens import (
-    coincide,
-    coincide_labels,
-    coincide_marked,
-    make_tokens,
-)
-from potato_iaa.measures.unitizing import unitizing_figures
+from potato_iaa.measures.measuring import measure
+from potato_iaa.measures.token_figures import count_tokens
+from potato_iaa.measures.tokens import make_tokens
+from potato_iaa.measures.unitizing import count_units, unitizing_figures
 from potato_iaa.reporter.files import report_files
 
 RESAMPLES = 1000
@@ -138,14 +134,11 @@ def exact(place: Place) -> Work:
 def tokens(place: Place) -> Work:
     """Tokens, their codings, and the coincidences of every alpha over tokens."""
     own = only_layer(place.corpus())
+    comparisons = ground_of(own).comparisons
 
     def work() -> dict[str, Any]:
         made = make_tokens(own)
-        codings = [code(own, made) for code in CODINGS.values()]
-        for coding in codings:
-            coincide(own, made, coding)
-        coincide_marked(own, made, codings[0])
-        coincide_labels(own, made)
+        count_tokens(own, made, comparisons, judged=False)
         return {"tokens": len(made.start), "marks": len(made.mark_token)}
 
     return work
@@ -157,7 +150,7 @@ def unitizing(place: Place) -> Work:
     weights = np.ones((len(own.items), 1))
 
     def work() -> dict[str, Any]:
-        figures = unitizing_figures(own, weights)
+        figures = unitizing_figures(own, count_units(own), weights)
         return {"overlapping_passes": figures.overlapping_passes}
 
     return work

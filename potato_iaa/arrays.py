@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from math import prod
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sparse
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Numbers = Ints | Floats
+Rows = TypeVar("Rows")
 
 
 def expand(counts: Ints) -> tuple[Ints, Ints]:
@@ -140,3 +144,25 @@ def row_keys(columns: Sequence[Ints]) -> Ints:
         keys = keys * width + values
         count *= width
     return keys
+
+
+def stack(parts: Sequence[Rows]) -> Rows:
+    """One dataclass of arrays out of several: the rows of the first, of the second, …
+
+    Every field is an array or a sparse matrix with one row per thing counted.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    first: Any = parts[0]
+    return type(parts[0])(
+        **{
+            field.name: _stacked([getattr(part, field.name) for part in parts])
+            for field in fields(first)
+        }
+    )
+
+
+def _stacked(arrays: Sequence[Any]) -> Any:
+    if sparse.issparse(arrays[0]):
+        return sparse.vstack(arrays, format="csr")
+    return np.concatenate(arrays)

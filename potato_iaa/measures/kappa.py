@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, weigh
+from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, stack, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Comparisons, tally
 from potato_iaa.measures.alpha import chance_agreement, observed_agreement
@@ -24,7 +25,14 @@ from potato_iaa.measures.estimate import (
     records,
 )
 from potato_iaa.measures.pairs import PairGrid
-from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
+from potato_iaa.measures.tokens import (
+    Coding,
+    Coincidences,
+    Scale,
+    Tokens,
+    join_scales,
+    readers,
+)
 
 NO_COMPLETE_ITEMS = "no items that all annotators did"
 CERTAIN_CHANCE = "chance agreement is 1"
@@ -92,7 +100,7 @@ def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons
     size = weigh(tokens.unit, tokens.weight, len(layer.unit_item))
     pass_size = size[layer.pass_unit]
     weight = tokens.weight[coding.token]
-    shape = (len(layer.pass_unit), len(coding.names))
+    shape = (len(layer.pass_unit), len(coding.scale))
     marked = tally(coding.pass_, coding.value, weight, shape)
     marks = weigh(coding.pass_, weight, len(layer.pass_unit))
     passes = np.arange(len(pass_size))
@@ -111,10 +119,29 @@ def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons
     )
 
 
+def join_judgements(parts: Sequence[Judgements], scales: Sequence[Scale]) -> Judgements:
+    """The judgements of several runs of items, whose values have these scales, on one scale."""
+    scale = join_scales(scales)
+    place = {key: position for position, key in enumerate(scale.keys)}
+
+    def widened(values: sparse.csr_array, own: Scale) -> sparse.csr_array:
+        columns = np.array([place[key] for key in own.keys])
+        shape = (values.shape[0], len(scale))
+        return sparse.csr_array((values.data, columns[values.indices], values.indptr), shape=shape)
+
+    return stack(
+        [
+            replace(
+                part, values_a=widened(part.values_a, own), values_b=widened(part.values_b, own)
+            )
+            for part, own in zip(parts, scales, strict=True)
+        ]
+    )
+
+
 def kappa_figures(
     layer: Layer,
-    tokens: Tokens,
-    coding: Coding,
+    judgements: Judgements,
     coincidences: Coincidences,
     comparisons: Comparisons,
     weights: Floats,
@@ -124,7 +151,6 @@ def kappa_figures(
     Sources: Cohen 1960, doi:10.1177/001316446002000104; Scott 1955, doi:10.1086/266577; Fleiss
     1971, doi:10.1037/h0031619 (on the items that all annotators did).
     """
-    judgements = judge(layer, tokens, coding, comparisons)
     kappas = pair_kappas(judgements, PairGrid(comparisons, weights))
     size = weigh(comparisons.pair, judgements.tokens, len(comparisons.pair_a))
     common = pd.DataFrame(
