@@ -22,6 +22,9 @@ from potato_iaa.matcher import (
     align_soft,
     compare_passes,
     count_matches,
+    count_spans,
+    exact_edges,
+    join_counts,
     overlap_edges,
     rule_edges,
     term_layer,
@@ -104,11 +107,6 @@ def count_rules(settings: Settings, block: Block) -> dict[str, Counts]:
     return _rules(layer, compare_passes(layer), tokens, overlaps, alignment, settings.rules)
 
 
-def join_counts(parts: Sequence[dict[str, Counts]]) -> dict[str, Counts]:
-    """The counts of all blocks of a layer, given in their order."""
-    return {name: stack([part[name] for part in parts]) for name in parts[0]}
-
-
 def _rules(
     layer: Layer,
     comparisons: Comparisons,
@@ -118,33 +116,28 @@ def _rules(
     rules: Sequence[Rule],
 ) -> dict[str, Counts]:
     """Rule and typing → counts; ``alignment`` is that of the untyped ``overlaps``."""
-    counts = {}
-    for rule in rules:
-        for typing, typed in (("typed", True), ("untyped", False)):
-            if rule == OVERLAP and not typed:
-                found = count_matches(layer, comparisons, alignment)
-            else:
-                found = _count(layer, comparisons, tokens, overlaps, rule, typed=typed)
-            counts[f"{rule}_{typing}"] = found
-    return counts
+    spans = count_spans(layer, comparisons)
 
+    def count(rule: Rule, *, typed: bool) -> Counts:
+        if rule == CHARACTER:
+            return count_positions(layer, make_segments(layer), comparisons, typed=typed)
+        if rule == TOKEN:
+            return count_positions(layer, tokens, comparisons, typed=typed)
+        if rule == TERMS:
+            terms = term_layer(layer, typed=typed)
+            equal = exact_edges(terms)
+            matched = align(terms, typed_edges(terms, equal) if typed else equal)
+            return count_matches(terms, comparisons, matched, count_spans(terms, comparisons))
+        if rule == OVERLAP and not typed:
+            return count_matches(layer, comparisons, alignment, spans)
+        edges = rule_edges(layer, rule, overlaps)
+        edges = typed_edges(layer, edges) if typed else edges
+        soft = rule.match == "soft"
+        matched = align_soft(layer, edges, rule.similarity) if soft else align(layer, edges)
+        return count_matches(layer, comparisons, matched, spans)
 
-def _count(
-    layer: Layer,
-    comparisons: Comparisons,
-    tokens: Tokens,
-    overlaps: Edges,
-    rule: Rule,
-    *,
-    typed: bool,
-) -> Counts:
-    if rule == CHARACTER:
-        return count_positions(layer, make_segments(layer), comparisons, typed=typed)
-    if rule == TOKEN:
-        return count_positions(layer, tokens, comparisons, typed=typed)
-    listed = term_layer(layer, typed=typed) if rule == TERMS else layer
-    edges = rule_edges(listed, rule, overlaps)
-    edges = typed_edges(listed, edges) if typed else edges
-    soft = rule.match == "soft"
-    alignment = align_soft(listed, edges, rule.similarity) if soft else align(listed, edges)
-    return count_matches(listed, comparisons, alignment)
+    return {
+        f"{rule}_{typing}": count(rule, typed=typing == "typed")
+        for rule in rules
+        for typing in ("typed", "untyped")
+    }

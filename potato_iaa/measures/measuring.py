@@ -14,7 +14,15 @@ from potato_iaa.blocks import Block, cut
 from potato_iaa.corpus import Corpus
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
-from potato_iaa.matcher import EXACT, OVERLAP, Counts, Rule, compare_passes, parse_rule
+from potato_iaa.matcher import (
+    EXACT,
+    OVERLAP,
+    Counts,
+    Rule,
+    compare_passes,
+    join_counts,
+    parse_rule,
+)
 from potato_iaa.measures.agreement import (
     Agreement,
     CorpusFigures,
@@ -25,7 +33,7 @@ from potato_iaa.measures.agreement import (
 from potato_iaa.measures.alpha_u import alpha_u_figures
 from potato_iaa.measures.bootstrap import estimate, item_weights
 from potato_iaa.measures.categorical import categorical_figures
-from potato_iaa.measures.counting import count_block, count_rules, join, join_counts
+from potato_iaa.measures.counting import count_block, count_rules, join
 from potato_iaa.measures.disagreements import disagreement_table, kind_counts
 from potato_iaa.measures.drift import drift
 from potato_iaa.measures.estimate import Estimate
