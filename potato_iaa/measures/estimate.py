@@ -75,13 +75,17 @@ def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of a table of figures as plain values: floats shortened, missing values as ``None``."""
-    columns = [_plain_column(table[name]) for name in table.columns]
-    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    names = list(table.columns)
+    columns = [_plain_column(table[name]) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _plain_column(column: pd.Series[Any]) -> list[Any]:
-    if column.dtype.kind == "f":
-        return [plain(value) for value in column.tolist()]
     if column.dtype.kind in "iu":
         return column.tolist()
-    return column.astype(object).where(column.notna(), None).tolist()
+    # Figures of many pairs, and names, are few different ones: each is made plain once.
+    place, known = pd.factorize(column)
+    floats = column.dtype.kind == "f"
+    told = [plain(value) if floats else value for value in known.tolist()]
+    told.append(None)
+    return [told[code] for code in place.tolist()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
@@ -207,30 +207,76 @@ class PairKappaFigures:
     observed: Floats
 
 
-def pair_kappas(judgements: Judgements, grid: PairGrid) -> PairKappaFigures:
-    """Cohen's kappa, Scott's pi and observed agreement of all pairs, a block at a time."""
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Weighted sums of judgements of the pairs ``here``, whole numbers in float64 (pairs, weights).
+
+    ``tokens``: n; ``alike``: those judged alike; ``products``: Σ over values of how often one side
+    gave it times how often the other did; ``squares``: Σ of the squares of how often both did.
+    """
+
+    here: slice
+    tokens: Floats
+    alike: Floats
+    products: Floats
+    squares: Floats
+
+    @property
+    def cohen(self) -> Floats:
+        """Cohen's kappa, NaN if and only if chance agreement is 1: see ``kappa``."""
+        chance = self.products
+        return ratio(self.tokens * self.alike - chance, self.tokens**2 - chance)
+
+    @property
+    def scott(self) -> Floats:
+        """Scott's pi, for which both sides share one distribution."""
+        chance = self.squares / 4
+        return ratio(self.tokens * self.alike - chance, self.tokens**2 - chance)
+
+
+def judged_pairs(judgements: Judgements, grid: PairGrid) -> Iterator[Judged]:
+    """The judgements of all pairs under all weights, a block of pairs at a time."""
     size = judgements.values_a.shape[1]
     columns = np.column_stack(
         (
             judgements.tokens,
-            judgements.differing,
+            judgements.tokens - judgements.differing,
             judgements.values_a.toarray(),
             judgements.values_b.toarray(),
         )
     )
-    values, bounds = np.full((3, grid.pairs), np.nan), np.full((2, 3, grid.pairs), np.nan)
-    total, defined = np.zeros((2, grid.weights.shape[1])), np.zeros((2, grid.weights.shape[1]))
     for here in grid.blocks(columns.shape[1]):
         sums = grid.sums(columns, here)
-        tokens, differing = sums[:2]
-        shares = ratio(sums[2:], tokens).reshape(2, size, *tokens.shape)
-        observed = 1 - ratio(differing, tokens)
-        coefficients = (
-            kappa(observed, (shares[0] * shares[1]).sum(axis=0)),
-            kappa(observed, (shares.mean(axis=0) ** 2).sum(axis=0)),
-        )
-        values[2, here] = observed[:, 0]
-        for place, figure in enumerate(coefficients):
+        products, squares = np.zeros((2, *sums.shape[1:]))
+        for a, b in zip(sums[2 : 2 + size], sums[2 + size :], strict=True):
+            products += a * b
+            a += b
+            squares += a * a
+        yield Judged(here, sums[0], sums[1], products, squares)
+
+
+def mean_cohen(judgements: Judgements, grid: PairGrid) -> tuple[Floats, int]:
+    """Cohen's kappa averaged over the pairs that have one, (weights,), and how many have one."""
+    total, defined = np.zeros((2, grid.weights.shape[1]))
+    pairs = 0
+    for judged in judged_pairs(judgements, grid):
+        cohen = judged.cohen
+        there = ~np.isnan(cohen)
+        pairs += int(np.count_nonzero(there[:, 0]))
+        defined += np.count_nonzero(there, axis=0)
+        cohen[~there] = 0
+        total += cohen.sum(axis=0)
+    return ratio(total, defined), pairs
+
+
+def pair_kappas(judgements: Judgements, grid: PairGrid) -> PairKappaFigures:
+    """Cohen's kappa, Scott's pi and observed agreement of all pairs, a block at a time."""
+    values, bounds = np.full((3, grid.pairs), np.nan), np.full((2, 3, grid.pairs), np.nan)
+    total, defined = np.zeros((2, grid.weights.shape[1])), np.zeros((2, grid.weights.shape[1]))
+    for judged in judged_pairs(judgements, grid):
+        here = judged.here
+        values[2, here] = ratio(judged.alike[:, 0], judged.tokens[:, 0])
+        for place, figure in enumerate((judged.cohen, judged.scott)):
             there = ~np.isnan(figure)
             values[place, here] = figure[:, 0]
             bounds[place, :, here] = grid.intervals(figure[:, 1:], there[:, 1:], here)

@@ -24,7 +24,7 @@ from potato_iaa.measures.estimate import (
     Estimate,
     records,
 )
-from potato_iaa.measures.kappa import Judgements, pair_kappas
+from potato_iaa.measures.kappa import Judgements, mean_cohen
 from potato_iaa.measures.pairs import PairGrid
 from potato_iaa.measures.tokens import Tokens
 
@@ -141,7 +141,7 @@ def matched_labels(
     matches = int(confusion.count.sum())
     differing = 2 * met.differing @ weights
     by_value = np.asarray(met.values.T @ weights)
-    cohen = pair_kappas(met.judgements, PairGrid(comparisons, weights)).cohen
+    cohen, defined = mean_cohen(met.judgements, PairGrid(comparisons, weights))
     why = NO_VARIATION if matches else _why(layer, comparisons)
     items = int(np.count_nonzero(np.diff(met.values.indptr)))
     shares = {"n": items, "of": len(layer.items)}
@@ -150,7 +150,7 @@ def matched_labels(
         matches=matches,
         observed_agreement=estimate(observed_agreement(differing, by_value), why=why, **shares),
         alpha=estimate(nominal_alpha(differing, by_value), why=why, **shares),
-        cohen=estimate(cohen.mean, why=why, n=cohen.defined, of=pairs),
+        cohen=estimate(cohen, why=why, n=defined, of=pairs),
         confusion=_confusion_table(layer, confusion),
         pairs=_confusion_by_pair(layer, confusion),
     )
