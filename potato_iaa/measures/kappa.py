@@ -245,8 +245,7 @@ def judged_pairs(judgements: Judgements, grid: PairGrid) -> Iterator[Judged]:
             judgements.values_b.toarray(),
         )
     )
-    for here in grid.blocks(columns.shape[1]):
-        sums = grid.sums(columns, here)
+    for here, sums in grid.blocks(columns):
         products, squares = np.zeros((2, *sums.shape[1:]))
         for a, b in zip(sums[2 : 2 + size], sums[2 + size :], strict=True):
             products += a * b

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
@@ -176,26 +177,29 @@ def _measure_scheme(
     ground = _ground(layer, settings)
     comparisons, weights = ground.comparisons, ground.weights
     tallies = join(_counted(count_block, layer, settings, spread, tell))
-    tell("F1")
-    f1 = _all_f1(layer, tallies.counts, ground)
-    tell("coefficients")
-    return SchemeAgreement(
-        scheme=layer.scheme,
-        corpus=_corpus_figures(layer, ground),
-        f1=f1,
-        lost=_lost(f1),
-        token=token_figures(layer, tallies.tokens, ground, settings, audit=audit),
-        unitizing=unitizing_figures(layer, tallies.units, weights),
-        matched_labels=matched_labels(layer, comparisons, tallies.met, tallies.confusion, weights),
-        boundaries=boundaries(layer, tallies.offsets),
-        disagreements=disagreement_table(layer, comparisons, tallies.disagreements),
-        kinds=kind_counts(layer, comparisons, tallies.disagreements),
-        annotators=_annotators(layer),
-        drift=drift(layer, tallies.counts["exact_typed"], ground),
-        sides=_sides(corpus, layer, settings, spread, tell),
-        alpha_u=alpha_u_figures(layer, weights) if "alpha_u" in settings.measures else None,
-        gamma=_gamma(layer, settings, weights, tell) if "gamma" in settings.measures else None,
-    )
+    tell("figures")
+    # The F1s of all pairs take one core, all else another.
+    with ThreadPoolExecutor(max_workers=1) as second:
+        all_f1 = second.submit(_all_f1, layer, tallies.counts, ground)
+        return SchemeAgreement(
+            scheme=layer.scheme,
+            corpus=_corpus_figures(layer, ground),
+            token=token_figures(layer, tallies.tokens, ground, settings, audit=audit),
+            unitizing=unitizing_figures(layer, tallies.units, weights),
+            matched_labels=matched_labels(
+                layer, comparisons, tallies.met, tallies.confusion, weights
+            ),
+            boundaries=boundaries(layer, tallies.offsets),
+            disagreements=disagreement_table(layer, comparisons, tallies.disagreements),
+            kinds=kind_counts(layer, comparisons, tallies.disagreements),
+            annotators=_annotators(layer),
+            drift=drift(layer, tallies.counts["exact_typed"], ground),
+            sides=_sides(corpus, layer, settings, spread, tell),
+            alpha_u=alpha_u_figures(layer, weights) if "alpha_u" in settings.measures else None,
+            gamma=_gamma(layer, settings, weights, tell) if "gamma" in settings.measures else None,
+            f1=all_f1.result(),
+            lost=_lost(all_f1.result()),
+        )
 
 
 def _counted(
