@@ -95,7 +95,7 @@ def measure_options(settings: Settings) -> dict[str, Any]:
     """The options of measure; the rules and coefficients that gates ask for are among them."""
     gates = [MeasureName.parse(name) for name in settings.fail_under]
     asked = [str(gate.match) for gate in gates if gate.figure == "F1"]
-    coefficients = [gate.figure for gate in gates if gate.figure == "alpha_u"]
+    coefficients = [gate.request for gate in gates if gate.request is not None]
     return {name: getattr(settings, name) for name in MEASURE} | {
         "rules": tuple(dict.fromkeys((*settings.rules, *asked))),
         "measures": tuple(dict.fromkeys((*settings.measures, *coefficients))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class Estimate:
 
     ``low`` and ``high`` bound the bootstrap interval, ``undefined`` is the share of resamples in
     which the figure had no value; all three are ``None`` without a bootstrap. ``n`` of ``of`` says
-    how many of the things averaged over had a value of their own.
+    how many of the things averaged over had a value of their own. ``replicates``: float64
+    (resamples,), what the interval was made of, for differences; no report has them.
     """
 
     value: float | None
@@ -36,6 +37,7 @@ class Estimate:
     undefined: float | None = None
     n: int = 0
     of: int = 0
+    replicates: Floats | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The figure as in report.json; ``why`` only where the value is undefined.

@@ -92,7 +92,7 @@ class Averages:
     ``mean_over_pairs``: counts pooled over items within each pair, then the unweighted mean over
     pairs; ``sd`` (population), ``minimum`` and ``maximum`` are over the same pairs. ``pooled``:
     counts pooled over items and pairs. ``mean_over_items``: per item the mean over its pairs, then
-    over items. ``replicates``: the bootstrap replicates of ``mean_over_pairs``.
+    over items.
     """
 
     mean_over_pairs: Estimate
@@ -101,7 +101,6 @@ class Averages:
     maximum: float | None
     pooled: Estimate
     mean_over_items: Estimate
-    replicates: Floats
 
     def to_dict(self) -> dict[str, Any]:
         """The three averages as in report.json."""
@@ -294,7 +293,6 @@ def _averages(
                 maximum=float(value.max()) if len(value) else None,
                 pooled=estimate(pooled[column], why=ground.why, n=shared, of=len(ground.items)),
                 mean_over_items=estimate(over_items[column], why=ground.why, n=items, of=shared),
-                replicates=mean[1:],
             )
         )
     return found

@@ -266,21 +266,24 @@ def _sides(
 
 def _lost(f1: dict[str, F1Figures]) -> Lost:
     def loss(more: str | None, less: str) -> Estimate:
-        after = f1[less].averages
-        if after.mean_over_pairs.value is None:
-            return Estimate(None, after.mean_over_pairs.why, n=0, of=after.mean_over_pairs.of)
-        value = 1.0 if more is None else f1[more].averages.mean_over_pairs.value or 0.0
-        replicates = 1.0 if more is None else f1[more].averages.replicates
-        both = np.concatenate(
-            ([value - after.mean_over_pairs.value], replicates - after.replicates)
-        )
-        return estimate(both, why="", n=after.mean_over_pairs.n, of=after.mean_over_pairs.of)
+        after = f1[less].averages.mean_over_pairs
+        if after.value is None:
+            return Estimate(None, after.why, n=0, of=after.of)
+        before = Estimate(1.0) if more is None else f1[more].averages.mean_over_pairs
+        values = _under_all_weights(before) - _under_all_weights(after)
+        return estimate(values, why="", n=after.n, of=after.of)
 
     return Lost(
         existence=loss(None, "overlap_untyped"),
         label=loss("overlap_untyped", "overlap_typed"),
         boundary=loss("overlap_typed", "exact_typed"),
     )
+
+
+def _under_all_weights(figure: Estimate) -> Floats:
+    """The value, then its replicates."""
+    value = np.array([figure.value], dtype=np.float64)
+    return value if figure.replicates is None else np.append(value, figure.replicates)
 
 
 def _corpus_figures(layer: Layer, ground: Ground) -> CorpusFigures:

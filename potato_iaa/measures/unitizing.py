@@ -370,7 +370,7 @@ def _family(layer: Layer, sums: Intersections, weights: Floats, crossed: int) ->
     size = {"n": len(shared), "of": len(layer.items)}
     why = _why(layer, len(shared), crossed)
     if why:
-        nothing = Estimate(None, why, **size)
+        nothing = Estimate(None, why, n=len(shared), of=len(layer.items))
         return UnitizingFigures(
             nothing,
             nothing,
