@@ -240,8 +240,9 @@ def lane_picture(rows: Sequence[Row], length: int, colours: Mapping[str, int]) -
         drawn.append(element("rect", x=0, y=top + 2, width="100%", height=1, class_="track"))
         for mark in row.marks:
             colour = f"fill{colours[mark.label] % COLOURS}"
-            first, last = mark.parts[0][0], mark.parts[-1][1]
-            drawn.append(_bar(first, last, length, top + 1.5, 2, colour))
+            if len(mark.parts) > 1:
+                first, last = mark.parts[0][0], mark.parts[-1][1]
+                drawn.append(_bar(first, last, length, top + 1.5, 2, colour))
             drawn += [_bar(start, end, length, top, 5, colour) for start, end in mark.parts]
     height = len(rows) * PITCH
     return element("svg", *drawn, class_="offsets", width="100%", height=height, aria_hidden="true")
