@@ -256,11 +256,12 @@ def _add_body(
     person: _Person, item: str, scheme: str, body: Mapping[Any, Any], target: Any
 ) -> None:
     value = as_text(body.get("value"))
-    if not body.get("purpose"):
+    purpose = as_text(body.get("purpose"))
+    if not purpose:
         person.odd.append(OddSpan(item, NOT_A_SPAN, scheme))
         return
-    if body["purpose"] != "tagging":
-        label = value if body.get("purpose") == "classifying" else ""
+    if purpose != "tagging":
+        label = value if purpose == "classifying" else ""
         person.answers.append(Answer(item, scheme, label, value))
         return
     selector = mapping(mapping(target).get("selector"))

@@ -183,9 +183,10 @@ def _paragraphs(
         lost += ((identity, NO_LABEL, label) for *_, label in spans if not label)
         paragraphs.append(_Paragraph(identity, text, tuple(span for span in spans if span[2])))
     lost += ((identity, NO_RANGE, label) for identity in ranges for *_, label in ranges[identity])
-    for body in root.iter(f"{_TEI}text"):
-        labels = (_label(element) for element in body.iter() if element not in met)
-        lost += (("", NO_ITEM, label) for label in labels if label is not None)
+    bodies = (body.iter() for body in root.iter(f"{_TEI}text"))
+    outside = dict.fromkeys(element for body in bodies for element in body if element not in met)
+    labels = map(_label, outside)
+    lost += (("", NO_ITEM, label) for label in labels if label is not None)
     return paragraphs, lost
 
 

@@ -66,13 +66,14 @@ def in_web_annotations(content: bytes) -> int:
     """Annotations whose body is a tag."""
     document = _mapping(json.loads(content))
     listed = _mapping(document.get("first")).get("items", document.get("items"))
-    return sum('"tagging"' in json.dumps(_mapping(one).get("body")) for one in listed)
+    bodies = (_mapping(one).get("body") for one in listed)
+    return sum(not body or "tagging" in json.dumps(body) for body in bodies)
 
 
 def in_tei(content: bytes) -> int:
     """Elements around words, and annotations that stand off."""
     root = ElementTree.fromstring(content)
-    around = (element for text in root.iter(f"{_TEI}text") for element in text.iter())
+    around = {element for text in root.iter(f"{_TEI}text") for element in text.iter()}
     inline = sum(element.tag in [_TEI + name for name in _NAMES] for element in around)
     return inline + sum(1 for _ in root.iter(f"{_TEI}annotation"))
 
@@ -86,7 +87,8 @@ def in_conll_2003(content: bytes) -> int:
 def in_conll_u(content: bytes) -> int:
     """Tags in the tenth column that begin a span."""
     rows = (line.split("\t") for line in content.decode("utf-8-sig").split("\n"))
-    return sum("NER=B-" in cells[9] for cells in rows if len(cells) == 10 and cells[0][:1] != "#")
+    tags = (f"|{cells[9]}" for cells in rows if len(cells) == 10 and cells[0][:1] != "#")
+    return sum("|NER=B-" in tag for tag in tags)
 
 
 def _spans(value: Any) -> int:

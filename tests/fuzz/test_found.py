@@ -57,7 +57,7 @@ TOLD = {
     "tsv_1/a_cell_holds_a_tuple.tsv": (3, 1),
     "tsv_1/a_cell_holds_one_span.tsv": (2, 0),
     "tsv_1/two_columns_of_one_name.tsv": None,
-    "web_annotation/bodies_without_purpose.jsonld": (4, 3),
+    "web_annotation/bodies_without_purpose.jsonld": (5, 4),
 }
 
 
