@@ -76,12 +76,12 @@ def _is_span(value: dict[Any, Any]) -> bool:
 
 def _holds_entries(entry: Any) -> bool:
     """Whether an entry holds others: it is neither a span nor a pair of one with its value."""
-    values = list(entry.values()) if isinstance(entry, dict) else sequence(entry)
-    mappings = sum(isinstance(value, dict) for value in values)
-    lists = sum(isinstance(value, list) for value in values)
     if isinstance(entry, dict):
-        return not _is_span(entry) and mappings + lists > 0
-    return mappings > 1 or lists > 0
+        nested = any(isinstance(value, dict | list) for value in entry.values())
+        return nested and not _is_span(entry)
+    mappings = [value for value in sequence(entry) if isinstance(value, dict)]
+    lists = any(isinstance(value, list) for value in sequence(entry))
+    return lists or len(mappings) > 1 or any(map(_holds_entries, mappings))
 
 
 def lenient_entry(entry: Any, item: str, scheme: str) -> Entry | OddSpan:

@@ -44,6 +44,11 @@ _OWN_COLUMNS = (
     "engine_purpose",
     "engine_request",
 )
+# The motivations of the Web Annotation vocabulary.
+_PURPOSES = frozenset(
+    "assessing bookmarking classifying commenting describing editing highlighting identifying "
+    "linking moderating questioning replying tagging".split()
+)
 _NO_PARTS = "has only the first part of discontinuous spans"
 _cells = msgspec.json.Decoder(list[Entry])
 
@@ -257,7 +262,7 @@ def _add_body(
 ) -> None:
     value = as_text(body.get("value"))
     purpose = as_text(body.get("purpose"))
-    if not purpose:
+    if purpose not in _PURPOSES:
         person.odd.append(OddSpan(item, NOT_A_SPAN, scheme))
         return
     if purpose != "tagging":

@@ -67,7 +67,7 @@ def in_web_annotations(content: bytes) -> int:
     document = _mapping(json.loads(content))
     listed = _mapping(document.get("first")).get("items", document.get("items"))
     bodies = (_mapping(one).get("body") for one in listed)
-    return sum(not body or "tagging" in json.dumps(body) for body in bodies)
+    return sum(not body or '"tagging' in json.dumps(body) for body in bodies)
 
 
 def in_tei(content: bytes) -> int:
