@@ -46,8 +46,11 @@ _OWN_COLUMNS = (
 )
 # The motivations of the Web Annotation vocabulary.
 _PURPOSES = frozenset(
-    "assessing bookmarking classifying commenting describing editing highlighting identifying "
-    "linking moderating questioning replying tagging".split()
+    (
+        *("assessing", "bookmarking", "classifying", "commenting", "describing", "editing"),
+        *("highlighting", "identifying", "linking", "moderating"),
+        *("questioning", "replying", "tagging"),
+    )
 )
 _NO_PARTS = "has only the first part of discontinuous spans"
 _cells = msgspec.json.Decoder(list[Entry])
