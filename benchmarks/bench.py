@@ -49,6 +49,7 @@ FULL_STAGES = (
     "exact F1",
     "tokens",
     "unitizing",
+    "count",
     "bootstrap",
     "measure, no resamples",
     "measure",

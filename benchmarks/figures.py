@@ -15,6 +15,7 @@ from potato_iaa.matcher import (
     align,
     compare_passes,
     count_matches,
+    count_spans,
     exact_edges,
     overlap_edges,
     rule_edges,
@@ -56,7 +57,8 @@ def ground_of(layer: Layer, resamples: int = 0) -> Ground:
 def match(layer: Layer, ground: Ground, edges: Edges, *, typed: bool) -> Counts:
     """The counts of the spans that ``edges`` lets be matched."""
     chosen = typed_edges(layer, edges) if typed else edges
-    return count_matches(layer, ground.comparisons, align(layer, chosen))
+    spans = count_spans(layer, ground.comparisons)
+    return count_matches(layer, ground.comparisons, align(layer, chosen), spans)
 
 
 def match_all(layer: Layer, ground: Ground) -> list[Counts]:

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +23,22 @@ import numpy as np
 from benchmarks.figures import exact_f1, ground_of, match_all, only_layer
 from benchmarks.measured import watch
 from potato_iaa import read_project
+from potato_iaa.blocks import cut
 from potato_iaa.corpus import Corpus
 from potato_iaa.layer import Layer
 from potato_iaa.loaders.items import read_items
 from potato_iaa.loaders.project import read_config
 from potato_iaa.loaders.rendering import item_texts
 from potato_iaa.matcher import overlap_edges
-from potato_iaa.measures.agreement import Agreement
+from potato_iaa.measures.agreement import Agreement, Settings
 from potato_iaa.measures.bootstrap import item_weights
+from potato_iaa.measures.counting import count_block, join
 from potato_iaa.measures.f1 import f1_figures
-from potato_iaa.measures.measuring import CODINGS, measure
-from potato_iaa.measures.tokens import (
-    coincide,
-    coincide_labels,
-    coincide_marked,
-    make_tokens,
-)
-from potato_iaa.measures.unitizing import unitizing_figures
+from potato_iaa.measures.measuring import measure
+from potato_iaa.measures.spread import in_threads
+from potato_iaa.measures.token_figures import count_tokens
+from potato_iaa.measures.tokens import make_tokens
+from potato_iaa.measures.unitizing import count_units, unitizing_figures
 from potato_iaa.reporter.files import report_files
 
 RESAMPLES = 1000
@@ -138,14 +138,11 @@ def exact(place: Place) -> Work:
 def tokens(place: Place) -> Work:
     """Tokens, their codings, and the coincidences of every alpha over tokens."""
     own = only_layer(place.corpus())
+    comparisons = ground_of(own).comparisons
 
     def work() -> dict[str, Any]:
         made = make_tokens(own)
-        codings = [code(own, made) for code in CODINGS.values()]
-        for coding in codings:
-            coincide(own, made, coding)
-        coincide_marked(own, made, codings[0])
-        coincide_labels(own, made)
+        count_tokens(own, made, comparisons, judged=False)
         return {"tokens": len(made.start), "marks": len(made.mark_token)}
 
     return work
@@ -157,8 +154,21 @@ def unitizing(place: Place) -> Work:
     weights = np.ones((len(own.items), 1))
 
     def work() -> dict[str, Any]:
-        figures = unitizing_figures(own, weights)
+        figures = unitizing_figures(own, count_units(own), weights)
         return {"overlapping_passes": figures.overlapping_passes}
+
+    return work
+
+
+def count(place: Place) -> Work:
+    """Everything that is counted, block by block, in threads, and the counts joined."""
+    own = only_layer(place.corpus())
+    settings = Settings()
+
+    def work() -> dict[str, Any]:
+        blocks = cut(own)
+        tallies = join(list(in_threads(partial(count_block, settings), blocks)))
+        return {"blocks": len(blocks), "disagreements": len(tallies.disagreements)}
 
     return work
 
@@ -252,6 +262,7 @@ STAGES: dict[str, Callable[[Place], Work]] = {
     "exact F1": exact,
     "tokens": tokens,
     "unitizing": unitizing,
+    "count": count,
     "bootstrap": bootstrap,
     "measure, no resamples": plain,
     "measure": measured,

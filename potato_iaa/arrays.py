@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from math import prod
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sparse
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Numbers = Ints | Floats
+Rows = TypeVar("Rows")
 
 
 def expand(counts: Ints) -> tuple[Ints, Ints]:
@@ -71,8 +75,12 @@ def ratio(above: Numbers, below: Numbers) -> Floats:
     >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
     array([0.5, nan])
     """
-    result: Floats = np.full(np.broadcast_shapes(np.shape(above), np.shape(below)), np.nan)
-    np.divide(above, below, out=result, where=np.asarray(below) > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = np.asarray(np.true_divide(above, below))
+    # Dividing everything and clearing what was not to be is faster than dividing where it is.
+    undefined = np.broadcast_to(np.asarray(below) <= 0, result.shape)
+    if undefined.any():
+        result[undefined] = np.nan
     return result
 
 
@@ -140,3 +148,25 @@ def row_keys(columns: Sequence[Ints]) -> Ints:
         keys = keys * width + values
         count *= width
     return keys
+
+
+def stack(parts: Sequence[Rows]) -> Rows:
+    """One dataclass of arrays out of several: the rows of the first, of the second, …
+
+    Every field is an array or a sparse matrix with one row per thing counted.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    first: Any = parts[0]
+    return type(parts[0])(
+        **{
+            field.name: _stacked([getattr(part, field.name) for part in parts])
+            for field in fields(first)
+        }
+    )
+
+
+def _stacked(arrays: Sequence[Any]) -> Any:
+    if sparse.issparse(arrays[0]):
+        return sparse.vstack(arrays, format="csr")
+    return np.concatenate(arrays)

@@ -372,7 +372,7 @@ def measures(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0, or 2 with one sentence on stderr for input and usage."""
-    # The second core has work of ours (see measuring), for which a library thread would wait.
+    # The cores have work of ours (see spread), for which threads of the library would wait.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
 

@@ -89,8 +89,7 @@ def test_a_report_that_is_interrupted_from_the_keyboard_says_so(tmp_path: Path) 
         "import os, signal\n"
         "import potato_iaa.reporter.files as files\n"
         "from potato_iaa.cli import main\n"
-        "real = files._swap\n"
-        "files._swap = lambda *args, **names: os.kill(os.getpid(), signal.SIGINT)\n"
+        "files.replace_folder = lambda *args, **names: os.kill(os.getpid(), signal.SIGINT)\n"
         f"main(['report', {str(config)!r}, '--out', {str(out)!r}, '--bootstrap', '0'])\n"
     )
     ended = subprocess.run(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from potato_iaa.reading_options import Passes, Project, Schemes, SkipBroken
+from potato_iaa.reading_options import AllowOutside, Passes, Project, Schemes, SkipBroken
 
 if TYPE_CHECKING:
     from potato_iaa.jobs.compare import Choice
@@ -127,6 +127,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
             typer.Option("--seed", metavar="N", help="Seed of the bootstrap of A; B has the next."),
         ] = 0,
         skip_broken: SkipBroken = False,
+        allow_outside: AllowOutside = False,
         json: Annotated[
             bool, typer.Option("--json", help="Print the comparison as JSON and nothing else.")
         ] = False,
@@ -145,6 +146,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
             rules=tuple(rule or ()),
             passes=passes,
             skip_broken=skip_broken,
+            allow_outside=allow_outside,
             bootstrap=bootstrap,
             seed=seed,
             audit=False,
@@ -183,6 +185,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         scheme: Schemes = None,
         passes: Passes = "seen",
         skip_broken: SkipBroken = False,
+        allow_outside: AllowOutside = False,
     ) -> None:
         """Write the contested items, worst first, as a Potato project to adjudicate them.
 
@@ -197,13 +200,18 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         from potato_iaa.reporter.terminal import page_of
 
         settings = Settings.model_construct(
-            schemes=tuple(scheme) if scheme else None, passes=passes, skip_broken=skip_broken
+            schemes=tuple(scheme) if scheme else None,
+            passes=passes,
+            skip_broken=skip_broken,
+            allow_outside=allow_outside,
         )
         with progress() as tell:
             corpus = read_corpus(Path(project), settings, tell)
             agreement = measure(corpus, bootstrap=0, audit=False, progress=tell)
             check_grounds(agreement)
-            made = write_queue(project, corpus, agreement, out, limit=limit)
+            made = write_queue(
+                project, corpus, agreement, out, limit=limit, allow_outside=allow_outside
+            )
         page = page_of(sys.stdout)
         told = (
             f"Written to {made.folder}: {len(made.contests):,} of "

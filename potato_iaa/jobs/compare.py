@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from potato_iaa.arrays import Floats
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.jobs.config import Planned, Settings, load_job
 from potato_iaa.jobs.selection import chosen_items, passes_within
@@ -28,7 +27,8 @@ FORMAT = 1
 _COEFFICIENTS = (
     *("existence_loss", "label_loss", "boundary_loss"),
     *("token_alpha", "token_alpha_bio", "token_alpha_binary", "token_alpha_marked"),
-    *("u_alpha", "binary_u_alpha", "cu_alpha"),
+    *("u_alpha", "binary_u_alpha", "cu_alpha", "matched_label_alpha"),
+    *("cohen", "scott", "fleiss", "alpha_u", "gamma", "gamma_cat"),
 )
 
 
@@ -46,7 +46,6 @@ class Side(Protocol):
     def labels(self, scheme: str) -> tuple[str, ...]: ...
     def rules(self, scheme: str) -> tuple[str, ...]: ...
     def figure(self, scheme: str, measure: MeasureName) -> Estimate: ...
-    def replicates(self, scheme: str, measure: MeasureName) -> Floats | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +81,6 @@ class Measured:
     def figure(self, scheme: str, measure: MeasureName) -> Estimate:
         """A figure of a scheme."""
         return measure.lookup(self.agreement.schemes[scheme])
-
-    def replicates(self, scheme: str, measure: MeasureName) -> Floats | None:
-        """The bootstrap replicates of a figure, where they are kept."""
-        found = measure.replicates(self.agreement.schemes[scheme])
-        return found if found is not None and len(found) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +118,10 @@ class Reported:
         """A figure of a scheme."""
         return measure.lookup_in(self.document["schemes"][scheme])
 
-    def replicates(self, scheme: str, measure: MeasureName) -> Floats | None:
-        """A report keeps none."""
-        return None
-
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure on both sides; ``change`` is B − A, with an interval if both keep replicates."""
+    """One figure on both sides; ``change`` is B − A, with an interval if both have replicates."""
 
     measure: MeasureName
     a: Estimate
@@ -308,7 +298,9 @@ def _entry(text: str) -> Planned | None:
 
 def _measures(a: Side, b: Side, one: str, other: str) -> list[MeasureName]:
     rules = [rule for rule in a.rules(one) if rule in b.rules(other)]
-    return [*map(_of_rule, rules), *map(MeasureName.parse, _COEFFICIENTS)]
+    names = [*map(_of_rule, rules), *map(MeasureName.parse, _COEFFICIENTS)]
+    asked = [set(side.settings["measures"]) for side in (a, b)]
+    return [name for name in names if name.request is None or asked[0] & asked[1] & {name.request}]
 
 
 def _of_rule(key: str) -> MeasureName:
@@ -326,30 +318,28 @@ def _differences(
 ) -> Iterator[Difference]:
     for measure_name in measures:
         figures = (a.figure(one, measure_name), b.figure(other, measure_name))
-        replicates = (a.replicates(one, measure_name), b.replicates(other, measure_name))
-        yield Difference(measure_name, *figures, change_of(*figures, *replicates))
+        yield Difference(measure_name, *figures, change_of(*figures))
 
 
-def change_of(
-    a: Estimate, b: Estimate, replicates_a: Floats | None, replicates_b: Floats | None
-) -> Estimate:
+def change_of(a: Estimate, b: Estimate) -> Estimate:
     """B − A, with an interval where both have replicates, which are of independent seeds.
 
     >>> import numpy as np
-    >>> change = change_of(Estimate(0.5), Estimate(0.75), np.full(9, 0.5), np.full(9, 0.625))
+    >>> before = Estimate(0.5, replicates=np.full(9, 0.5))
+    >>> change = change_of(before, Estimate(0.75, replicates=np.full(9, 0.625)))
     >>> change.value, change.low, change.high
     (0.25, 0.125, 0.125)
-    >>> change_of(Estimate(0.5), Estimate(None, "no shared items"), None, None).why
+    >>> change_of(before, Estimate(None, "no shared items")).why
     'undefined in B: no shared items'
     """
     for side, figure in (("A", a), ("B", b)):
         if figure.value is None:
             return Estimate(None, f"undefined in {side}: {figure.why}")
     value = (b.value or 0.0) - (a.value or 0.0)
-    if replicates_a is None or replicates_b is None:
+    if a.replicates is None or b.replicates is None:
         return Estimate(value)
-    resamples = min(len(replicates_a), len(replicates_b))
-    changes = replicates_b[:resamples] - replicates_a[:resamples]
+    resamples = min(len(a.replicates), len(b.replicates))
+    changes = b.replicates[:resamples] - a.replicates[:resamples]
     return estimate(np.concatenate(([value], changes)), why="", n=0, of=0)
 
 
@@ -377,10 +367,7 @@ def _notes(a: Side, b: Side, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
         elif not side.settings.get("bootstrap"):
             yield f"no intervals: the bootstrap of {letter} was switched off."
     if isinstance(a, Measured) and isinstance(b, Measured):
-        yield (
-            "intervals: 95 %, from resampling the items of A and of B, each by itself. F1 over "
-            "pairs and the losses keep replicates; the coefficients do not, and have no interval."
-        )
+        yield ("intervals: 95 %, from resampling the items of A and of B, each by itself.")
 
 
 def _told(value: Any) -> str:

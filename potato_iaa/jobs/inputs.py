@@ -65,6 +65,9 @@ def digest(inputs: Inputs, *, base: Path, salt: str) -> str:
 def _digest_of(file: Path) -> bytes:
     content = hashlib.sha256()
     try:
+        # A FIFO or a device would never end.
+        if file.exists() and not file.is_file():
+            return b"no file"
         with file.open("rb") as stream:
             while block := stream.read(BLOCK):
                 content.update(block)

@@ -18,6 +18,7 @@ import yaml
 from potato_iaa.corpus import Corpus, Scheme
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.loaders.items import read_items
+from potato_iaa.loaders.opening import folders_of, opening
 from potato_iaa.loaders.project import Project, read_config, read_settings
 from potato_iaa.loaders.schemes import SPAN_KINDS, annotation_phases
 from potato_iaa.loaders.values import mapping, sequence
@@ -135,11 +136,13 @@ def write_queue(
     out: str | Path,
     *,
     limit: int | None = None,
+    allow_outside: bool = False,
 ) -> Queue:
     """Write the contested items of a project into the folder ``out``, as a project of their own.
 
-    ``out`` is made whole or not at all, and may not hold anything yet. Raises UsageError: it does,
-    or nothing is contested.
+    ``out`` is made whole or not at all, and may not hold anything yet. Data files outside the
+    folders of the project are refused, as by ``read_project``. Raises UsageError: ``out`` holds
+    something, or nothing is contested. Raises InputError: what cannot be read.
     """
     folder = Path(out)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -151,13 +154,16 @@ def write_queue(
     contests = everything if limit is None else everything[:limit]
     if not contests:
         raise UsageError(f"{agreement.source.name}: no item is contested, so there is no queue.")
-    config = read_config(project)
     agreed = agreed_spans(corpus, list(agreement.schemes))
-    files = {
-        CONFIG: _config_text(config, agreement, len(contests)).encode(),
-        DATA: _data(config, contests, agreed),
-        TABLE: csv_bytes(_table(contests)),
-    }
+    with opening(project) as limits:
+        config = read_config(project)
+        if not allow_outside:
+            limits.keep_within(folders_of(Path(project), config=config.config))
+        files = {
+            CONFIG: _config_text(config, agreement, len(contests)).encode(),
+            DATA: _data(config, contests, agreed),
+            TABLE: csv_bytes(_table(contests)),
+        }
     _write(folder, files)
     spans = [agreed.get(one.item, {}).values() for one in contests]
     return Queue(

@@ -19,6 +19,7 @@ from potato_iaa.loaders import read_project
 from potato_iaa.measures.agreement import Agreement
 from potato_iaa.measures.measuring import measure
 from potato_iaa.measures.names import MeasureName
+from potato_iaa.measures.spread import Spread, in_threads
 from potato_iaa.reporter.files import check_out, write_report
 from potato_iaa.reporter.grounds import check_grounds
 
@@ -48,10 +49,13 @@ class Task:
     size: int = 0
 
 
-def run_task(task: Task, tell: Tell | None = None) -> Outcome:
-    """Report on one project. Whatever is wrong with it is in the outcome; nothing is raised."""
+def run_task(task: Task, tell: Tell | None = None, *, spread: Spread = in_threads) -> Outcome:
+    """Report on one project. Whatever is wrong with it is in the outcome; nothing is raised.
+
+    ``spread`` is where its blocks of items are counted.
+    """
     try:
-        return _reported(task, tell or _silent)
+        return _reported(task, tell or _silent, spread)
     except PotatoIAAError as fault:
         sentence = str(fault)
     except MemoryError:
@@ -91,7 +95,7 @@ def measure_options(settings: Settings) -> dict[str, Any]:
     """The options of measure; the rules and coefficients that gates ask for are among them."""
     gates = [MeasureName.parse(name) for name in settings.fail_under]
     asked = [str(gate.match) for gate in gates if gate.figure == "F1"]
-    coefficients = [gate.figure for gate in gates if gate.figure == "alpha_u"]
+    coefficients = [gate.request for gate in gates if gate.request is not None]
     return {name: getattr(settings, name) for name in MEASURE} | {
         "rules": tuple(dict.fromkeys((*settings.rules, *asked))),
         "measures": tuple(dict.fromkeys((*settings.measures, *coefficients))),
@@ -103,10 +107,10 @@ def figure_names(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*SHOWN, *settings.fail_under)))
 
 
-def _reported(task: Task, tell: Tell) -> Outcome:
+def _reported(task: Task, tell: Tell, spread: Spread) -> Outcome:
     settings = task.settings
     check_out(task.out)
-    agreement = read_and_measure(task.project, settings, tell)
+    agreement = read_and_measure(task.project, settings, tell, spread=spread)
     check_grounds(agreement)
     tell("writing")
     formats = tuple(dict.fromkeys(("json", *settings.formats)))

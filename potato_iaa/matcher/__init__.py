@@ -1,7 +1,14 @@
 """The matcher: pairwise alignments of spans under a match rule, as counts that add up."""
 
 from potato_iaa.matcher.alignment import Alignment, align, align_soft
-from potato_iaa.matcher.counts import Comparisons, Counts, compare_passes, count_matches
+from potato_iaa.matcher.counts import (
+    Comparisons,
+    Counts,
+    compare_passes,
+    count_matches,
+    count_spans,
+    join_counts,
+)
 from potato_iaa.matcher.edges import Edges, exact_edges, overlap_edges, rule_edges, typed_edges
 from potato_iaa.matcher.rules import (
     CHARACTER,
@@ -37,7 +44,9 @@ __all__ = [
     "align_soft",
     "compare_passes",
     "count_matches",
+    "count_spans",
     "exact_edges",
+    "join_counts",
     "overlap_edges",
     "parse_rule",
     "rule_edges",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,10 +62,7 @@ def compare_passes(layer: Layer) -> Comparisons:
     pair_code, pair = np.unique(code, return_inverse=True)
     key = layer.unit_item[layer.pass_unit[pass_a]] * max(len(pair_code), 1) + pair
     row_key, row = np.unique(key, return_inverse=True)
-    fold = sparse.csr_array(
-        (np.ones(len(key)), (row, np.arange(len(key)))),
-        shape=(len(row_key), len(key)),
-    )
+    fold = tally(row, np.arange(len(key)), np.ones(len(key)), (len(row_key), len(key)))
     return Comparisons(
         item=row_key // max(len(pair_code), 1),
         pair=row_key % max(len(pair_code), 1),
@@ -77,25 +75,51 @@ def compare_passes(layer: Layer) -> Comparisons:
     )
 
 
-def count_matches(layer: Layer, comparisons: Comparisons, alignment: Alignment) -> Counts:
-    """The counts of one rule: spans per side, and spans that the alignment gives a partner."""
-    labels = len(layer.labels)
-    ones = np.ones(len(layer.span_pass))
-    spans = tally(layer.span_pass, layer.span_label, ones, (len(layer.pass_unit), labels))
+def count_spans(layer: Layer, comparisons: Comparisons) -> tuple[Matrix, Matrix]:
+    """The spans of either side, the ``n_a`` and ``n_b`` of every rule that matches these spans."""
+    shape = (len(layer.pass_unit), len(layer.labels))
+    spans = tally(layer.span_pass, layer.span_label, np.ones(len(layer.span_pass)), shape)
+    fold = comparisons.fold
+    return fold @ spans[comparisons.pass_a], fold @ spans[comparisons.pass_b]
+
+
+def count_matches(
+    layer: Layer,
+    comparisons: Comparisons,
+    alignment: Alignment,
+    spans: tuple[Matrix, Matrix],
+) -> Counts:
+    """The counts of one rule: ``spans`` of the layer, and those that have a partner."""
     row = comparisons.row_of(layer.span_pass[alignment.left], layer.span_pass[alignment.right])
-    shape = (len(comparisons.pass_a), labels)
-    return Counts(
-        n_a=comparisons.fold @ spans[comparisons.pass_a],
-        n_b=comparisons.fold @ spans[comparisons.pass_b],
-        tp_a=comparisons.fold
-        @ tally(row, layer.span_label[alignment.left], alignment.worth, shape),
-        tp_b=comparisons.fold
-        @ tally(row, layer.span_label[alignment.right], alignment.worth, shape),
-    )
+    shape = (len(comparisons.pass_a), len(layer.labels))
+    left, right = layer.span_label[alignment.left], layer.span_label[alignment.right]
+    tp_a = comparisons.fold @ tally(row, left, alignment.worth, shape)
+    alike = np.array_equal(left, right)
+    tp_b = tp_a if alike else comparisons.fold @ tally(row, right, alignment.worth, shape)
+    return Counts(*spans, tp_a, tp_b)
+
+
+def join_counts(parts: Sequence[dict[str, Counts]]) -> dict[str, Counts]:
+    """The counts of several runs of items, one after the other; what rules share stays shared."""
+    stacked: dict[tuple[int, ...], Matrix] = {}
+
+    def joined(matrices: tuple[Matrix, ...]) -> Matrix:
+        key = tuple(map(id, matrices))
+        if key not in stacked:
+            stacked[key] = sparse.csr_array(sparse.vstack(matrices))
+        return stacked[key]
+
+    def column(name: str, side: str) -> Matrix:
+        return joined(tuple(getattr(part[name], side) for part in parts))
+
+    return {
+        name: Counts(*(column(name, side) for side in ("n_a", "n_b", "tp_a", "tp_b")))
+        for name in parts[0]
+    }
 
 
 def tally(row: Ints, column: Ints, worth: Numbers, shape: tuple[int, int]) -> Matrix:
     """The sums of ``worth`` at (row, column), float64."""
-    return sparse.csr_array(
-        sparse.coo_array((worth.astype(np.float64), (row, column)), shape=shape)
-    )
+    index = sparse.get_index_dtype(maxval=max(*shape, len(row)))
+    place = (row.astype(index), column.astype(index))
+    return sparse.csr_array(sparse.coo_array((worth.astype(np.float64), place), shape=shape))

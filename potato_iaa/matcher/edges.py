@@ -48,11 +48,8 @@ def overlap_edges(layer: Layer) -> Edges:
 
 
 def rule_edges(layer: Layer, rule: Rule, overlaps: Edges) -> Edges:
-    """The edges of ``rule``; ``overlaps`` are the layer's ``overlap_edges``, shared by all rules.
-
-    For ``terms`` the layer is a ``term_layer``, on which equal terms have equal extents.
-    """
-    if rule.match in ("exact", "terms"):
+    """The edges of a rule of spans; ``overlaps`` are the layer's ``overlap_edges``."""
+    if rule.match == "exact":
         return exact_edges(layer)
     if rule.threshold is None:
         return overlaps

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from potato_iaa.arrays import Floats, Ints
+from potato_iaa.blocks import take_items
 from potato_iaa.errors import AuditError
 from potato_iaa.layer import Layer
 from potato_iaa.measures.alpha import nominal_alpha
 from potato_iaa.measures.estimate import plain
-from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
+from potato_iaa.measures.tokens import Coincidences, code_label, make_tokens, readers
 
 MEMORY = 200_000_000
 TOLERANCE = 1e-9
@@ -43,18 +44,19 @@ class Audit:
 
 
 def audit_alpha(
-    layer: Layer, tokens: Tokens, coding: Coding, coincidences: Coincidences, *, seed: int
+    layer: Layer, unit: str, item_tokens: Ints, coincidences: Coincidences, *, seed: int
 ) -> Audit:
     """Compare our nominal alpha with the package's, on all shared items or a seeded sample.
 
-    The package needs memory for tokens × values²; items are drawn until 200 MB are full. Raises
-    AuditError where the two differ by more than 1e-9: a bug that must not reach a report.
+    ``unit``: of the tokens; ``item_tokens``: int64 (items,), how many each has. The package needs
+    memory for tokens × values²; items are drawn until 200 MB are full. Raises AuditError where the
+    two differ by more than 1e-9: a bug that must not reach a report.
     """
     import krippendorff
 
     m = readers(layer)
     shared = np.unique(layer.unit_item[m >= 2])
-    chosen = np.sort(_draw(layer, tokens, coding, shared, seed))
+    chosen = np.sort(_draw(item_tokens[shared], len(coincidences.scale), shared, seed))
     weights = np.zeros(len(layer.items))
     weights[chosen] = 1
     ours = float(
@@ -62,7 +64,7 @@ def audit_alpha(
             coincidences.disagreement @ weights, np.asarray(coincidences.values.T @ weights)
         )
     )
-    counts = _value_counts(layer, tokens, coding, chosen)
+    counts = _value_counts(take_items(layer, chosen), unit)
     theirs = math.nan
     if len(counts) and np.count_nonzero(counts.sum(axis=0)) > 1:
         theirs = float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
@@ -86,9 +88,8 @@ def _version() -> str:
     return version("krippendorff")
 
 
-def _draw(layer: Layer, tokens: Tokens, coding: Coding, shared: Ints, seed: int) -> Ints:
-    size = np.bincount(layer.unit_item[tokens.unit], minlength=len(layer.items))[shared]
-    budget = MEMORY / (8 * PEAK_ARRAYS * len(coding.names) ** 2)
+def _draw(size: Ints, values: int, shared: Ints, seed: int) -> Ints:
+    budget = MEMORY / (8 * PEAK_ARRAYS * values**2)
     if size.sum() <= budget:
         return shared
     order = np.random.default_rng(seed).permutation(len(shared))
@@ -97,12 +98,14 @@ def _draw(layer: Layer, tokens: Tokens, coding: Coding, shared: Ints, seed: int)
     return shared[fitting[: int(np.searchsorted(np.cumsum(size[fitting]), budget, side="right"))]]
 
 
-def _value_counts(layer: Layer, tokens: Tokens, coding: Coding, chosen: Ints) -> Floats:
-    """How often each token got each value, float64 (tokens of the chosen items, values)."""
+def _value_counts(layer: Layer, unit: str) -> Floats:
+    """How often each token that two or more read got each value, float64 (tokens, values)."""
+    tokens = make_tokens(layer, unit)
+    coding = code_label(layer, tokens)
     m = readers(layer)[tokens.unit]
-    wanted = (m >= 2) & np.isin(layer.unit_item[tokens.unit], chosen)
+    wanted = m >= 2
     row = np.cumsum(wanted) - 1
-    counts = np.zeros((int(wanted.sum()), len(coding.names)))
+    counts = np.zeros((int(wanted.sum()), len(coding.scale)))
     counts[:, 0] = m[wanted]
     kept = wanted[coding.token]
     place = row[coding.token[kept]]

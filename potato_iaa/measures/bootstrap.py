@@ -86,4 +86,6 @@ def estimate(values: Floats, *, why: str, n: int, of: int) -> Estimate:
         return Estimate(value, n=n, of=of)
     if math.isnan(low):
         return Estimate(value, undefined=float(undefined), n=n, of=of)
-    return Estimate(value, None, float(low), float(high), float(undefined), n, of)
+    return Estimate(
+        value, None, float(low), float(high), float(undefined), n, of, replicates=values[1:]
+    )

@@ -93,6 +93,16 @@ def find_disagreements(
     return Disagreements(left[order], right[order], kind[order], row[order])
 
 
+def lifted(found: Disagreements, first_span: int, first_row: int) -> Disagreements:
+    """The disagreements of a block, with the spans and rows of the whole layer."""
+    return Disagreements(
+        left=np.where(found.left == NOBODY, NOBODY, found.left + first_span),
+        right=np.where(found.right == NOBODY, NOBODY, found.right + first_span),
+        kind=found.kind,
+        row=found.row + first_row,
+    )
+
+
 def _at(values: Ints, index: Ints) -> Ints:
     """``values[index]``, anything where the index is -1."""
     return values[index] if len(values) else index

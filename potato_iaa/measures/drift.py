@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import group_starts
+from potato_iaa.arrays import Ints, group_starts
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Counts
 from potato_iaa.measures.bootstrap import interval, weighted_sums
@@ -27,35 +27,28 @@ def drift(layer: Layer, counts: Counts, ground: Ground) -> pd.DataFrame:
     """
     comparisons = ground.comparisons
     items = len(layer.items)
-    pass_item = layer.unit_item[layer.pass_unit]
-    order = np.full(len(layer.annotators) * items, np.iinfo(np.int64).max)
-    np.minimum.at(order, layer.pass_annotator * items + pass_item, layer.pass_order)
-
     sides = np.concatenate((comparisons.pair_a, comparisons.pair_b))
     pair = np.concatenate((comparisons.pair, comparisons.pair + len(comparisons.pair_a)))
-    key = sides[pair] * items + np.concatenate((comparisons.item, comparisons.item))
-    shared = np.unique(key)
-    ranked = shared[np.lexsort((shared % items, order[shared], shared // items))]
-    first = group_starts(ranked // items)
-    size = np.diff(np.append(first, len(ranked)))
-    rank = np.arange(len(ranked)) - np.repeat(first, size)
-    quarter = QUARTERS * rank // np.repeat(size, size)
-    quarter_of = np.full(len(layer.annotators) * items, -1, dtype=np.int64)
-    quarter_of[ranked] = np.where(np.repeat(size, size) >= LEAST_ITEMS, quarter, -1)
+    item = np.concatenate((comparisons.item, comparisons.item))
+    shared, place = np.unique(sides[pair] * items + item, return_inverse=True)
+    quarter = _quarters(shared // items, _first_order(layer, shared))
 
-    chosen = quarter_of[key] >= 0
-    cell = (key // items * QUARTERS + quarter_of[key])[chosen]
-    item = np.concatenate((comparisons.item, comparisons.item))[chosen]
+    chosen = quarter[place] >= 0
+    cell = (shared // items * QUARTERS + quarter)[place][chosen]
     shape = (len(layer.annotators) * QUARTERS, items)
     sums = [
-        sparse.csr_array(sparse.coo_array((np.tile(values, 2)[chosen], (cell, item)), shape=shape))
+        sparse.csr_array(
+            sparse.coo_array((np.tile(values, 2)[chosen], (cell, item[chosen])), shape=shape)
+        )
         for values in (
             np.asarray((counts.tp_a + counts.tp_b).sum(axis=1)).ravel(),
             np.asarray((counts.n_a + counts.n_b).sum(axis=1)).ravel(),
         )
     ]
-    read = np.zeros(shape[0], dtype=np.int64)
-    np.add.at(read, ranked // items * QUARTERS + quarter_of[ranked], quarter_of[ranked] >= 0)
+    known = quarter >= 0
+    read = np.bincount(
+        (shared // items * QUARTERS + quarter)[known], minlength=len(layer.annotators) * QUARTERS
+    )
     there = np.flatnonzero(read)
     value, low, high = np.full((3, len(there)), np.nan)
     for row in range(0, len(there), BLOCK):
@@ -74,3 +67,26 @@ def drift(layer: Layer, counts: Counts, ground: Ground) -> pd.DataFrame:
             "high": np.where(np.isnan(value), np.nan, high),
         }
     )
+
+
+def _first_order(layer: Layer, keys: Ints) -> Ints:
+    """When the annotator did the item, by the first of its passes; a key names both."""
+    pass_key = layer.pass_annotator * len(layer.items) + layer.unit_item[layer.pass_unit]
+    by_key = np.lexsort((layer.pass_order, pass_key))
+    pass_key = pass_key[by_key]
+    return layer.pass_order[by_key][np.searchsorted(pass_key, keys)]
+
+
+def _quarters(annotator: Ints, order: Ints) -> Ints:
+    """The quarter, from 0, of each annotator's items in their order; -1 for those of too few.
+
+    ``annotator`` is sorted; items done at one time stay in their order.
+    """
+    ranked = np.lexsort((order, annotator))
+    first = group_starts(annotator)
+    sizes = np.diff(np.append(first, len(annotator)))
+    size = np.repeat(sizes, sizes)
+    rank = np.arange(len(annotator)) - np.repeat(first, sizes)
+    quarter = np.empty_like(rank)
+    quarter[ranked] = np.where(size >= LEAST_ITEMS, QUARTERS * rank // size, -1)
+    return quarter

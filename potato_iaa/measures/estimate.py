@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class Estimate:
 
     ``low`` and ``high`` bound the bootstrap interval, ``undefined`` is the share of resamples in
     which the figure had no value; all three are ``None`` without a bootstrap. ``n`` of ``of`` says
-    how many of the things averaged over had a value of their own.
+    how many of the things averaged over had a value of their own. ``replicates``: float64
+    (resamples,), what the interval was made of, for differences; no report has them.
     """
 
     value: float | None
@@ -36,6 +37,7 @@ class Estimate:
     undefined: float | None = None
     n: int = 0
     of: int = 0
+    replicates: Floats | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The figure as in report.json; ``why`` only where the value is undefined.
@@ -75,13 +77,17 @@ def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of a table of figures as plain values: floats shortened, missing values as ``None``."""
-    columns = [_plain_column(table[name]) for name in table.columns]
-    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    names = list(table.columns)
+    columns = [_plain_column(table[name]) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _plain_column(column: pd.Series[Any]) -> list[Any]:
-    if column.dtype.kind == "f":
-        return [plain(value) for value in column.tolist()]
     if column.dtype.kind in "iu":
         return column.tolist()
-    return column.astype(object).where(column.notna(), None).tolist()
+    # Figures of many pairs, and names, are few different ones: each is made plain once.
+    place, known = pd.factorize(column)
+    floats = column.dtype.kind == "f"
+    told = [plain(value) if floats else value for value in known.tolist()]
+    told.append(None)
+    return [told[code] for code in place.tolist()]

@@ -92,7 +92,7 @@ class Averages:
     ``mean_over_pairs``: counts pooled over items within each pair, then the unweighted mean over
     pairs; ``sd`` (population), ``minimum`` and ``maximum`` are over the same pairs. ``pooled``:
     counts pooled over items and pairs. ``mean_over_items``: per item the mean over its pairs, then
-    over items. ``replicates``: the bootstrap replicates of ``mean_over_pairs``.
+    over items.
     """
 
     mean_over_pairs: Estimate
@@ -101,7 +101,6 @@ class Averages:
     maximum: float | None
     pooled: Estimate
     mean_over_items: Estimate
-    replicates: Floats
 
     def to_dict(self) -> dict[str, Any]:
         """The three averages as in report.json."""
@@ -224,22 +223,26 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
     bounds = np.full((rules, 3, grid.pairs), np.nan)
     total, defined = np.zeros((rules, columns, replicates)), np.zeros((columns, replicates))
     own_total, own_defined = np.zeros((rules, size, replicates)), np.zeros((size, replicates))
-    for here in grid.blocks(columns):
-        below = grid.sums(marked, here)
+    for here, sums in grid.blocks(np.hstack((marked, *matched))):
+        below = sums[:columns]
+        score = sums[columns:].reshape(rules, columns, -1, replicates)
         there = below > 0
-        counted = ground.counted_pairs[here]
+        # Where nothing is marked nothing is matched: any divisor makes that 0.
         below += ~there
+        score /= below
+        values[:, :, here] = np.where(there[:, :, 0], score[..., 0], np.nan)
+        for rule in range(rules):
+            bounds[rule][:, here] = grid.intervals(score[rule, 0, :, 1:], there[0, :, 1:], here)
+        uncounted = ~ground.counted_pairs[here]
+        if uncounted.any():
+            score[:, :, uncounted] = 0
+            there[:, uncounted] = False
+        total += score.sum(axis=2)
+        defined += there.sum(axis=1, dtype=np.int32)
         members, member = _membership(ground, here)
-        defined += np.count_nonzero(there[:, counted], axis=1)
-        own_defined[members] += member @ (there[0] & counted[:, np.newaxis]).astype(np.float64)
-        for rule, sums in enumerate(matched):
-            score = grid.sums(sums, here)
-            score /= below
-            values[rule][:, here] = np.where(there[:, :, 0], score[:, :, 0], np.nan)
-            bounds[rule][:, here] = grid.intervals(score[0, :, 1:], there[0, :, 1:], here)
-            score[:, ~counted] = 0
-            total[rule] += score.sum(axis=1)
-            own_total[rule][members] += member @ score[0]
+        own_defined[members] += member @ there[0].astype(np.float64)
+        for rule in range(rules):
+            own_total[rule][members] += member @ score[rule, 0]
     return [
         OverPairs(
             values=values[rule],
@@ -290,7 +293,6 @@ def _averages(
                 maximum=float(value.max()) if len(value) else None,
                 pooled=estimate(pooled[column], why=ground.why, n=shared, of=len(ground.items)),
                 mean_over_items=estimate(over_items[column], why=ground.why, n=items, of=shared),
-                replicates=mean[1:],
             )
         )
     return found

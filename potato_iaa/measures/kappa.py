@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, weigh
+from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, stack, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Comparisons, tally
 from potato_iaa.measures.alpha import chance_agreement, observed_agreement
@@ -24,7 +25,14 @@ from potato_iaa.measures.estimate import (
     records,
 )
 from potato_iaa.measures.pairs import PairGrid
-from potato_iaa.measures.tokens import Coding, Coincidences, Tokens, readers
+from potato_iaa.measures.tokens import (
+    Coding,
+    Coincidences,
+    Scale,
+    Tokens,
+    join_scales,
+    readers,
+)
 
 NO_COMPLETE_ITEMS = "no items that all annotators did"
 CERTAIN_CHANCE = "chance agreement is 1"
@@ -92,7 +100,7 @@ def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons
     size = weigh(tokens.unit, tokens.weight, len(layer.unit_item))
     pass_size = size[layer.pass_unit]
     weight = tokens.weight[coding.token]
-    shape = (len(layer.pass_unit), len(coding.names))
+    shape = (len(layer.pass_unit), len(coding.scale))
     marked = tally(coding.pass_, coding.value, weight, shape)
     marks = weigh(coding.pass_, weight, len(layer.pass_unit))
     passes = np.arange(len(pass_size))
@@ -111,10 +119,29 @@ def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons
     )
 
 
+def join_judgements(parts: Sequence[Judgements], scales: Sequence[Scale]) -> Judgements:
+    """The judgements of several runs of items, whose values have these scales, on one scale."""
+    scale = join_scales(scales)
+    place = {key: position for position, key in enumerate(scale.keys)}
+
+    def widened(values: sparse.csr_array, own: Scale) -> sparse.csr_array:
+        columns = np.array([place[key] for key in own.keys])
+        shape = (values.shape[0], len(scale))
+        return sparse.csr_array((values.data, columns[values.indices], values.indptr), shape=shape)
+
+    return stack(
+        [
+            replace(
+                part, values_a=widened(part.values_a, own), values_b=widened(part.values_b, own)
+            )
+            for part, own in zip(parts, scales, strict=True)
+        ]
+    )
+
+
 def kappa_figures(
     layer: Layer,
-    tokens: Tokens,
-    coding: Coding,
+    judgements: Judgements,
     coincidences: Coincidences,
     comparisons: Comparisons,
     weights: Floats,
@@ -124,7 +151,6 @@ def kappa_figures(
     Sources: Cohen 1960, doi:10.1177/001316446002000104; Scott 1955, doi:10.1086/266577; Fleiss
     1971, doi:10.1037/h0031619 (on the items that all annotators did).
     """
-    judgements = judge(layer, tokens, coding, comparisons)
     kappas = pair_kappas(judgements, PairGrid(comparisons, weights))
     size = weigh(comparisons.pair, judgements.tokens, len(comparisons.pair_a))
     common = pd.DataFrame(
@@ -181,30 +207,75 @@ class PairKappaFigures:
     observed: Floats
 
 
-def pair_kappas(judgements: Judgements, grid: PairGrid) -> PairKappaFigures:
-    """Cohen's kappa, Scott's pi and observed agreement of all pairs, a block at a time."""
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Weighted sums of judgements of the pairs ``here``, whole numbers in float64 (pairs, weights).
+
+    ``tokens``: n; ``alike``: those judged alike; ``products``: Σ over values of how often one side
+    gave it times how often the other did; ``squares``: Σ of the squares of how often both did.
+    """
+
+    here: slice
+    tokens: Floats
+    alike: Floats
+    products: Floats
+    squares: Floats
+
+    @property
+    def cohen(self) -> Floats:
+        """Cohen's kappa, NaN if and only if chance agreement is 1: see ``kappa``."""
+        chance = self.products
+        return ratio(self.tokens * self.alike - chance, self.tokens**2 - chance)
+
+    @property
+    def scott(self) -> Floats:
+        """Scott's pi, for which both sides share one distribution."""
+        chance = self.squares / 4
+        return ratio(self.tokens * self.alike - chance, self.tokens**2 - chance)
+
+
+def judged_pairs(judgements: Judgements, grid: PairGrid) -> Iterator[Judged]:
+    """The judgements of all pairs under all weights, a block of pairs at a time."""
     size = judgements.values_a.shape[1]
     columns = np.column_stack(
         (
             judgements.tokens,
-            judgements.differing,
+            judgements.tokens - judgements.differing,
             judgements.values_a.toarray(),
             judgements.values_b.toarray(),
         )
     )
+    for here, sums in grid.blocks(columns):
+        products, squares = np.zeros((2, *sums.shape[1:]))
+        for a, b in zip(sums[2 : 2 + size], sums[2 + size :], strict=True):
+            products += a * b
+            a += b
+            squares += a * a
+        yield Judged(here, sums[0], sums[1], products, squares)
+
+
+def mean_cohen(judgements: Judgements, grid: PairGrid) -> tuple[Floats, int]:
+    """Cohen's kappa averaged over the pairs that have one, (weights,), and how many have one."""
+    total, defined = np.zeros((2, grid.weights.shape[1]))
+    pairs = 0
+    for judged in judged_pairs(judgements, grid):
+        cohen = judged.cohen
+        there = ~np.isnan(cohen)
+        pairs += int(np.count_nonzero(there[:, 0]))
+        defined += np.count_nonzero(there, axis=0)
+        cohen[~there] = 0
+        total += cohen.sum(axis=0)
+    return ratio(total, defined), pairs
+
+
+def pair_kappas(judgements: Judgements, grid: PairGrid) -> PairKappaFigures:
+    """Cohen's kappa, Scott's pi and observed agreement of all pairs, a block at a time."""
     values, bounds = np.full((3, grid.pairs), np.nan), np.full((2, 3, grid.pairs), np.nan)
     total, defined = np.zeros((2, grid.weights.shape[1])), np.zeros((2, grid.weights.shape[1]))
-    for here in grid.blocks(columns.shape[1]):
-        sums = grid.sums(columns, here)
-        tokens, differing = sums[:2]
-        shares = ratio(sums[2:], tokens).reshape(2, size, *tokens.shape)
-        observed = 1 - ratio(differing, tokens)
-        coefficients = (
-            kappa(observed, (shares[0] * shares[1]).sum(axis=0)),
-            kappa(observed, (shares.mean(axis=0) ** 2).sum(axis=0)),
-        )
-        values[2, here] = observed[:, 0]
-        for place, figure in enumerate(coefficients):
+    for judged in judged_pairs(judgements, grid):
+        here = judged.here
+        values[2, here] = ratio(judged.alike[:, 0], judged.tokens[:, 0])
+        for place, figure in enumerate((judged.cohen, judged.scott)):
             there = ~np.isnan(figure)
             values[place, here] = figure[:, 0]
             bounds[place, :, here] = grid.intervals(figure[:, 1:], there[:, 1:], here)

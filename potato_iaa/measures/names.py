@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from potato_iaa.arrays import Floats
 from potato_iaa.errors import UsageError
 from potato_iaa.matcher.rules import EXACT, Rule, parse_rule
-from potato_iaa.measures.agreement import SchemeAgreement
+from potato_iaa.measures.agreement import SchemeAgreement, TokenFigures
 from potato_iaa.measures.estimate import Estimate
 from potato_iaa.measures.f1 import F1Figures
 from potato_iaa.measures.unitizing import Covered
@@ -25,6 +24,8 @@ LOSSES = {
     "boundary_loss": ("lost", "boundary"),
 }
 _UNITIZING = ("u_alpha", "binary_u_alpha", "cu_alpha")
+_KAPPAS = ("cohen", "scott", "fleiss")
+_OF_ONE_LABEL = ("k_u_alpha", "gamma_k")
 _PLACES = {
     **{
         f"token_{figure}": ("token", figure)
@@ -37,11 +38,23 @@ _PLACES = {
         )
     },
     "observed_agreement": ("token", "observed_agreement"),
+    "beyond_chance": ("token", "beyond_chance"),
+    **{figure: ("token", figure) for figure in _KAPPAS},
     "matched_label_alpha": ("matched_labels", "alpha"),
     **{figure: ("unitizing", figure) for figure in _UNITIZING},
+    "k_u_alpha": ("unitizing", "k_u_alpha"),
     **LOSSES,
     "alpha_u": ("unitizing", "alpha_u", "mean_over_items"),
+    "gamma": ("gamma", "mean_over_items"),
+    "gamma_cat": ("gamma", "gamma_cat"),
+    "gamma_k": ("gamma", "gamma_k"),
 }
+# Which coefficient on request a figure is one of.
+_REQUESTS = {
+    **dict.fromkeys(("gamma", "gamma_cat", "gamma_k"), "gamma"),
+    **{figure: figure for figure in (*_KAPPAS, "alpha_u")},
+}
+CODINGS = ("label", "io_longest", "bio", "binary")
 # Which parameters a name takes beside those of F1.
 _PARAMETERS = {
     "F1": ("match", "types", "average", "label"),
@@ -49,7 +62,10 @@ _PARAMETERS = {
     "u_alpha": ("label", "flattened"),
     "binary_u_alpha": ("flattened",),
     "cu_alpha": ("flattened",),
+    "k_u_alpha": ("label", "flattened"),
     "alpha_u": ("label",),
+    "gamma_k": ("label",),
+    **dict.fromkeys(_KAPPAS, ("coding",)),
 }
 NAMES = ("F1", *_PLACES)
 _NAME = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -62,8 +78,9 @@ class MeasureName:
 
     ``F1(match=exact,types=yes)``, with ``average=pooled`` or ``items`` (else over pairs) and
     ``label=…`` (else all spans); ``match`` is the text of any match rule. ``token_alpha`` and its
-    codings; ``u_alpha``, ``binary_u_alpha`` and ``cu_alpha``, with ``flattened=yes`` where spans
-    overlap; the three losses.
+    codings; ``cohen``, ``scott`` and ``fleiss``, with ``coding=bio`` or another; ``u_alpha``,
+    ``binary_u_alpha``, ``cu_alpha`` and ``k_u_alpha(label=…)``, with ``flattened=yes`` where spans
+    overlap; ``gamma``, ``gamma_cat``, ``gamma_k(label=…)``; the three losses.
 
     >>> MeasureName.parse("F1( types=no, match=overlap(iou>=0.50) )")
     F1(match=overlap(iou>=0.5),types=no)
@@ -77,6 +94,7 @@ class MeasureName:
     average: str = "pairs"
     label: str | None = None
     flattened: bool = False
+    coding: str = "label"
 
     @classmethod
     def parse(cls, text: str) -> MeasureName:
@@ -93,6 +111,8 @@ class MeasureName:
             if key not in allowed:
                 takes = ", ".join(allowed) or "no parameters"
                 raise UsageError(f"measure {text!r}: {figure} has no {key!r}, it takes {takes}.")
+        if figure in _OF_ONE_LABEL and "label" not in given:
+            raise UsageError(f"measure {text!r}: {figure} is that of one label: give label=….")
         return cls(
             figure=figure,
             match=parse_rule(given.get("match", "exact")),
@@ -101,6 +121,7 @@ class MeasureName:
             label=_label(given["label"], text) if "label" in given else None,
             flattened=_choice(given.get("flattened", "no"), ("yes", "no"), "flattened", text)
             == "yes",
+            coding=_choice(given.get("coding", "label"), CODINGS, "coding", text),
         )
 
     def __str__(self) -> str:
@@ -108,6 +129,7 @@ class MeasureName:
         if self.figure == "F1":
             parts += [f"match={self.match}", f"types={'yes' if self.types else 'no'}"]
             parts += [f"average={self.average}"] if self.average != "pairs" else []
+        parts += [f"coding={self.coding}"] if self.coding != "label" else []
         parts += [f"label={_quoted(self.label)}"] if self.label is not None else []
         parts += ["flattened=yes"] if self.flattened else []
         return f"{self.figure}({','.join(parts)})" if parts else self.figure
@@ -119,6 +141,11 @@ class MeasureName:
     def rule(self) -> str:
         """The key of this F1 in report.json, such as ``exact_typed``."""
         return f"{self.match}_{TYPINGS['yes' if self.types else 'no']}"
+
+    @property
+    def request(self) -> str | None:
+        """The coefficient that has to be asked for to have the figure, if one has to be."""
+        return _REQUESTS.get(self.figure)
 
     @property
     def is_loss(self) -> bool:
@@ -134,8 +161,12 @@ class MeasureName:
         place = _PLACES[self.figure]
         if self.flattened:
             place = (place[0], "flattened", *place[1:])
+        if self.figure in _KAPPAS:
+            return (*place, self.coding, *(() if self.figure == "fleiss" else ("mean",)))
         if self.label is None:
             return place
+        if self.figure in _OF_ONE_LABEL:
+            return (*place, self.label)
         labels = "layers" if self.figure == "u_alpha" else "labels"
         return (*place[:-1], labels, self.label)
 
@@ -159,22 +190,6 @@ class MeasureName:
                 return Estimate(None, self._absent(depth))
         return estimate_of(found)
 
-    def replicates(self, scheme: SchemeAgreement) -> Floats | None:
-        """The bootstrap replicates of the figure, float64 (resamples,); None if none are kept."""
-        if self.figure == "F1":
-            figures = scheme.f1.get(self.rule)
-            if figures is None or self.average != "pairs":
-                return None
-            if self.label is None:
-                return figures.averages.replicates
-            of_label = figures.labels.get(self.label)
-            return None if of_label is None else of_label.replicates
-        if not self.is_loss:
-            return None
-        more, less = _LOSS_OF[self.figure]
-        after = scheme.f1[less].averages.replicates
-        return (1.0 if more is None else scheme.f1[more].averages.replicates) - after
-
     def _absent(self, depth: int) -> str:
         """Why a path ends at its step ``depth``."""
         step = self.path[depth]
@@ -184,16 +199,11 @@ class MeasureName:
             return "no overlapping spans, so nothing was flattened"
         if depth == 1 and self.figure == "F1":
             return f"rule {self.match} was not measured"
-        if depth and self.path[depth - 1] in ("f1", "labels", "layers"):
+        if depth and self.path[depth - 1] in ("f1", "labels", "layers", *_OF_ONE_LABEL):
             return f"no {step!r}"
         return f"{self.figure} was not measured"
 
 
-_LOSS_OF: dict[str, tuple[str | None, str]] = {
-    "existence_loss": (None, "overlap_untyped"),
-    "label_loss": ("overlap_untyped", "overlap_typed"),
-    "boundary_loss": ("overlap_typed", "exact_typed"),
-}
 HEADLINE = MeasureName()
 
 
@@ -225,6 +235,8 @@ def _step(found: Any, step: str) -> Any:
         return found.get(step)
     if isinstance(found, F1Figures) and step != "labels":
         return getattr(found.averages, step)
+    if isinstance(found, TokenFigures) and step in _KAPPAS:
+        return found.kappas.get(step)
     return getattr(found, step)
 
 

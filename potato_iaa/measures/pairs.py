@@ -40,35 +40,26 @@ class PairGrid:
         """The number of items that each pair shares."""
         return np.bincount(self.comparisons.pair, minlength=self.pairs)
 
-    @cached_property
-    def _row(self) -> Ints:
-        return np.argsort(self.comparisons.pair, kind="stable")
+    def blocks(self, values: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Weighted sums over items of ``values`` (comparisons, columns), runs of pairs at a time.
 
-    @cached_property
-    def _row_pair(self) -> Ints:
-        return self.comparisons.pair[self._row]
-
-    def blocks(self, columns: int) -> Iterator[slice]:
-        """Runs of pairs, whose sums in ``columns`` columns fit a block."""
-        block = max(1, BLOCK // max(self.weights.shape[1] * columns, 1))
-        for first in range(0, self.pairs, block):
-            yield slice(first, min(first + block, self.pairs))
-
-    def sums(self, values: Floats, here: slice) -> Floats:
-        """Weighted sums over items of ``values`` (comparisons, columns), of the pairs ``here``.
-
-        Float64 (columns, pairs, 1 + resamples).
+        Yields the pairs, and float64 (columns, pairs, 1 + resamples), which is the caller's own.
         """
-        row = self._row[slice(*np.searchsorted(self._row_pair, [here.start, here.stop]))]
-        columns, pairs = values.shape[1], here.stop - here.start
-        pair = self.comparisons.pair[row] - here.start
-        place = (
-            (np.arange(columns)[:, np.newaxis] * pairs + pair).ravel(),
-            np.tile(self.comparisons.item[row], columns),
-        )
-        shape = (columns * pairs, self.weights.shape[0])
-        sums = sparse.coo_array((values[row].T.ravel(), place), shape=shape)
-        return weighted_sums(sums, self.weights).reshape(columns, pairs, -1)
+        items, weights = self.weights.shape
+        columns = values.shape[1]
+        row = np.argsort(self.comparisons.pair, kind="stable")
+        ordered, item = values[row].T, self.comparisons.item[row]
+        first = np.append(0, np.cumsum(self.shared_items))
+        block = max(1, BLOCK // max(weights * columns, 1))
+        for start in range(0, self.pairs, block):
+            here = slice(start, min(start + block, self.pairs))
+            rows = slice(first[here.start], first[here.stop])
+            size = rows.stop - rows.start
+            stops = first[here.start + 1 : here.stop + 1] - rows.start
+            ends = np.add.outer(size * np.arange(columns), stops).ravel()
+            place = (ordered[:, rows].ravel(), np.tile(item[rows], columns), np.append(0, ends))
+            sums = sparse.csr_array(place, shape=(len(ends), items))
+            yield here, weighted_sums(sums, self.weights).reshape(columns, -1, weights)
 
     def why_no_interval(self, value: Floats, low: Floats) -> npt.NDArray[np.object_]:
         """Per pair the reason why a value has no interval, ``None`` where it has one."""
@@ -85,6 +76,8 @@ class PairGrid:
         """
         bounds = np.full((3, len(replicates)), np.nan)
         enough = self.shared_items[here] >= LEAST_ITEMS
+        if not enough.any():
+            return bounds
         chosen = np.where(there[enough], replicates[enough], np.nan)
         bounds[:, enough] = np.stack(interval(chosen))
         return bounds

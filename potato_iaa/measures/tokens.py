@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,25 @@ class Tokens:
     unit_size: Floats
 
 
+@dataclass(frozen=True)
+class Scale:
+    """The values of a coding: their ``names``, and ``keys`` that name and sort them everywhere.
+
+    A key is a tuple of codes, equal for equal values on any items; ``O``, the first, has ``()``.
+    """
+
+    names: tuple[str, ...]
+    keys: tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def scale_of(names: tuple[str, ...]) -> Scale:
+    """The scale of a coding that has the same values on any items: ``O``, then these."""
+    return Scale((OUTSIDE, *names), ((), *((code,) for code in range(len(names)))))
+
+
 @dataclass(frozen=True, eq=False)
 class Coincidences:
     """Nominal coincidences of one coding, per item: sums over tokens, of which alpha is made.
@@ -42,7 +62,7 @@ class Coincidences:
     (items, values): n_c. Tokens that fewer than two annotators read are left out.
     """
 
-    names: tuple[str, ...]
+    scale: Scale
     disagreement: Floats
     values: Floats
 
@@ -63,10 +83,10 @@ class LabelCoincidences:
 class Coding:
     """The value of every marked token and pass; all other tokens of a pass are ``O``.
 
-    ``token``, ``pass_``, ``value``: int64 (marked,); ``names``: the values' names, ``O`` first.
+    ``token``, ``pass_``, ``value``: int64 (marked,), the value's place on the ``scale``.
     """
 
-    names: tuple[str, ...]
+    scale: Scale
     token: Ints
     pass_: Ints
     value: Ints
@@ -122,10 +142,10 @@ def code_label(layer: Layer, tokens: Tokens) -> Coding:
         value[group[here]] = len(sets) + inverse
         sets.extend((*sets[code // size], int(code % size)) for code in grown)
     used, value = np.unique(value, return_inverse=True)
-    names = [
-        "+".join(sorted(_plain(layer.labels[code]) for code in sets[number])) for number in used
-    ]
-    return Coding((OUTSIDE, *names), token[first], pass_[first], value.astype(np.int64) + 1)
+    keys = [sets[number] for number in used]
+    names = ["+".join(sorted(_plain(layer.labels[code]) for code in key)) for key in keys]
+    scale = Scale((OUTSIDE, *names), ((), *keys))
+    return Coding(scale, token[first], pass_[first], value.astype(np.int64) + 1)
 
 
 def _plain(label: str) -> str:
@@ -137,7 +157,7 @@ def _plain(label: str) -> str:
 def code_io_longest(layer: Layer, tokens: Tokens) -> Coding:
     """The label of the longest span that touches the token (ties: smaller start, then label)."""
     token, pass_, owner = owned(layer, tokens)
-    return Coding((OUTSIDE, *layer.labels), token, pass_, layer.span_label[owner] + 1)
+    return Coding(scale_of(layer.labels), token, pass_, layer.span_label[owner] + 1)
 
 
 def code_bio(layer: Layer, tokens: Tokens) -> Coding:
@@ -147,15 +167,15 @@ def code_bio(layer: Layer, tokens: Tokens) -> Coding:
     first = np.full(len(layer.span_pass), len(owner))
     np.minimum.at(first, owner, np.arange(len(owner)))
     begins[first[first < len(owner)]] = True
-    names = [f"{prefix}-{label}" for label in layer.labels for prefix in "BI"]
+    names = tuple(f"{prefix}-{label}" for label in layer.labels for prefix in "BI")
     value = 1 + 2 * layer.span_label[owner] + np.where(begins, 0, 1)
-    return Coding((OUTSIDE, *names), token, pass_, value)
+    return Coding(scale_of(names), token, pass_, value)
 
 
 def code_binary(layer: Layer, tokens: Tokens) -> Coding:
     """Touched by any span or by none."""
     token, pass_ = distinct(tokens.mark_token, tokens.mark_pass)
-    return Coding((OUTSIDE, "marked"), token, pass_, np.ones_like(token))
+    return Coding(scale_of(("marked",)), token, pass_, np.ones_like(token))
 
 
 def owned(layer: Layer, tokens: Tokens) -> tuple[Ints, Ints, Ints]:
@@ -229,7 +249,7 @@ def _coincide(layer: Layer, tokens: Tokens, coding: Coding, size: Floats) -> Coi
     weight = tokens.weight[token]
     item = layer.unit_item[unit]
 
-    marked, agreeing = _agreeing(token, value, len(coding.names), m[unit])
+    marked, agreeing = _agreeing(token, value, len(coding.scale), m[unit])
     marked_unit = tokens.unit[marked]
     reader = m[marked_unit]
     disagreement = weigh(
@@ -237,12 +257,41 @@ def _coincide(layer: Layer, tokens: Tokens, coding: Coding, size: Floats) -> Coi
         tokens.weight[marked] * (reader - agreeing / np.maximum(reader - 1, 1)),
         len(layer.items),
     )
-    columns = len(coding.names)
+    columns = len(coding.scale)
     given = weigh(item * columns + value, weight, len(layer.items) * columns)
     given = given.reshape(len(layer.items), columns)
     read = weigh(layer.unit_item, np.where(m >= 2, size * m, 0), len(layer.items))
     given[:, 0] = read - given.sum(axis=1)
-    return Coincidences(coding.names, disagreement, given)
+    return Coincidences(coding.scale, disagreement, given)
+
+
+def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
+    """The coincidences of several runs of items, one after the other, on one scale."""
+    scale = join_scales([part.scale for part in parts])
+    return Coincidences(
+        scale,
+        np.concatenate([part.disagreement for part in parts]),
+        np.concatenate([on_scale(part.values, part.scale, scale) for part in parts]),
+    )
+
+
+def join_scales(scales: Sequence[Scale]) -> Scale:
+    """All values of the scales: single labels first, then sets of two, of three, …"""
+    names = {
+        key: name for scale in scales for key, name in zip(scale.keys, scale.names, strict=True)
+    }
+    keys = tuple(sorted(names, key=lambda key: (len(key), key)))
+    return Scale(tuple(names[key] for key in keys), keys)
+
+
+def on_scale(columns: Floats, own: Scale, scale: Scale) -> Floats:
+    """``columns`` (rows, values of ``own``) under the values of a larger scale."""
+    if own == scale:
+        return columns
+    place = {key: position for position, key in enumerate(scale.keys)}
+    widened = np.zeros((len(columns), len(scale)))
+    widened[:, [place[key] for key in own.keys]] = columns
+    return widened
 
 
 def coincide_labels(layer: Layer, tokens: Tokens) -> LabelCoincidences:

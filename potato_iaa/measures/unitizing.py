@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from potato_iaa.arrays import Floats, Ints, group_stop, present, ratio, weigh
+from potato_iaa.arrays import Floats, Ints, group_stop, present, ratio, stack, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.edges import Edges, overlap_edges
 from potato_iaa.matcher.nodes import make_nodes
@@ -20,6 +21,7 @@ from potato_iaa.measures.estimate import (
     plain,
 )
 from potato_iaa.measures.tokens import (
+    LabelCoincidences,
     Tokens,
     code_binary,
     code_io_longest,
@@ -98,8 +100,26 @@ class Intersections:
     met_squares: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class UnitSums:
+    """What the family is made of, for consecutive items.
+
+    ``crossed``: int64 (1,), passes in which units overlap; ``label_crossed``: int64 (1, labels),
+    those in which units of one label do. ``sums``: of the units; of the flattened ones where some
+    of these passes' units overlap. ``layers``, ``layer_squares`` (items, labels): each label's own.
+    """
+
+    crossed: Ints
+    label_crossed: Ints
+    sums: Intersections
+    layers: LabelCoincidences
+    layer_squares: Floats
+
+
 def unit_layer(layer: Layer) -> Layer:
     """The layer whose spans are units: each part of a discontinuous span is one of its own."""
+    if len(layer.part_span) == len(layer.span_pass):
+        return layer
     return replace(
         layer,
         span_pass=layer.span_pass[layer.part_span],
@@ -187,16 +207,20 @@ def intersect(layer: Layer) -> Intersections:
 
 
 def _met(layer: Layer, segments: Tokens) -> tuple[Floats, Floats]:
-    """Starred lengths per item and label: of units that meet units, and of those alike."""
+    """Starred lengths per item and label: of units that meet units, and of those alike.
+
+    Units that one annotator alone read may overlap: they meet nobody's.
+    """
     m = readers(layer)
-    token = segments.mark_token
-    label = layer.span_label[segments.mark_span]
+    shared = m[segments.unit[segments.mark_token]] >= 2
+    token = segments.mark_token[shared]
+    label = layer.span_label[segments.mark_span[shared]]
     marks = np.bincount(token, minlength=len(segments.start))[token]
     order = np.lexsort((label, token))
     cell = (token * len(layer.labels) + label)[order]
     same = np.empty(len(cell), dtype=np.int64)
     same[order] = group_stop(cell) - np.searchsorted(cell, cell, side="left")
-    weight = segments.weight[token] / np.maximum(m[segments.unit[token]] - 1, 1)
+    weight = segments.weight[token] / (m[segments.unit[token]] - 1)
     place = layer.unit_item[segments.unit[token]] * len(layer.labels) + label
     shape = (len(layer.items), len(layer.labels))
     size = shape[0] * shape[1]
@@ -266,7 +290,35 @@ def _expected_alike(met: Floats, met_squares: Floats) -> tuple[Floats, Floats]:
     return ratio(met**2 - met_squares, _pool(met, met_squares)), met.sum(axis=0)
 
 
-def unitizing_figures(layer: Layer, weights: Floats) -> UnitizingFigures:
+def count_units(layer: Layer) -> UnitSums:
+    """The sums of a layer's units, flattened where those of a pass overlap.
+
+    Where none do, the units are the flattened ones themselves.
+    """
+    units = unit_layer(layer)
+    crossed = len(overlapping_passes(units))
+    of_label = [len(overlapping_passes(units, label=code)) for code in range(len(layer.labels))]
+    return UnitSums(
+        crossed=np.array([crossed]),
+        label_crossed=np.array([of_label], dtype=np.int64),
+        sums=intersect(flat_layer(layer) if crossed else units),
+        layers=coincide_labels(units, make_segments(units)),
+        layer_squares=_label_squares(units),
+    )
+
+
+def join_units(parts: Sequence[UnitSums]) -> UnitSums:
+    """The sums of several runs of items, one after the other."""
+    return UnitSums(
+        crossed=np.concatenate([part.crossed for part in parts]),
+        label_crossed=np.concatenate([part.label_crossed for part in parts]),
+        sums=stack([part.sums for part in parts]),
+        layers=stack([part.layers for part in parts]),
+        layer_squares=np.concatenate([part.layer_squares for part in parts]),
+    )
+
+
+def unitizing_figures(layer: Layer, counted: UnitSums, weights: Floats) -> UnitizingFigures:
     """The 2016 family of ``layer``, with intervals; lengths are code points.
 
     Undefined where units of one pass overlap, whatever their labels; then ``layers`` (per label)
@@ -276,26 +328,29 @@ def unitizing_figures(layer: Layer, weights: Floats) -> UnitizingFigures:
 
     Source: Krippendorff, Mathet, Bouvry & Widlöcher 2016, doi:10.1007/s11135-015-0266-1.
     """
-    units = unit_layer(layer)
-    crossed = len(overlapping_passes(units))
-    whole = _family(units, weights, crossed)
+    crossed = int(counted.crossed.sum())
     return replace(
-        whole,
-        layers=_label_layers(units, weights),
-        flattened=_family(flat_layer(layer), weights, 0) if crossed else None,
+        _family(layer, counted.sums, weights, crossed),
+        layers=_label_layers(layer, counted, weights),
+        flattened=_family(layer, counted.sums, weights, 0) if crossed else None,
     )
 
 
-def _label_layers(layer: Layer, weights: Floats) -> dict[str, Estimate]:
-    """uα of each label's units alone, undefined where those overlap within a pass."""
-    sums = coincide_labels(layer, make_segments(layer))
+def _label_squares(layer: Layer) -> Floats:
+    """Σ of squared lengths per item and label, of units that two or more annotators could mark."""
     labels = len(layer.labels)
     counted = readers(layer)[layer.span_unit] >= 2
-    squares = weigh(
+    return weigh(
         layer.unit_item[layer.span_unit[counted]] * labels + layer.span_label[counted],
         layer.span_length[counted] ** 2,
         len(layer.items) * labels,
     ).reshape(len(layer.items), labels)
+
+
+def _label_layers(layer: Layer, counted: UnitSums, weights: Floats) -> dict[str, Estimate]:
+    """uα of each label's units alone, undefined where those overlap within a pass."""
+    sums, squares = counted.layers, counted.layer_squares
+    crossed = counted.label_crossed.sum(axis=0)
     disagreement, marked = sums.disagreement.T @ weights, sums.marked.T @ weights
     gaps = sums.read @ weights - marked
     alphas = u_alpha(disagreement, np.stack((gaps, marked)), squares.T @ weights + gaps)
@@ -303,19 +358,19 @@ def _label_layers(layer: Layer, weights: Floats) -> dict[str, Estimate]:
     size = {"n": len(shared), "of": len(layer.items)}
     figures = {}
     for code, label in enumerate(layer.labels):
-        why = _why(layer, len(shared), len(overlapping_passes(layer, label=code)))
+        why = _why(layer, len(shared), int(crossed[code]))
         known = np.full(weights.shape[1], np.nan) if why else alphas[code]
         unused = NO_VARIATION if marked[code, 0] else NO_UNIT
         figures[label] = estimate(known, why=why or unused, **size)
     return figures
 
 
-def _family(layer: Layer, weights: Floats, crossed: int) -> UnitizingFigures:
+def _family(layer: Layer, sums: Intersections, weights: Floats, crossed: int) -> UnitizingFigures:
     shared = present(layer.unit_item[readers(layer) >= 2])
     size = {"n": len(shared), "of": len(layer.items)}
     why = _why(layer, len(shared), crossed)
     if why:
-        nothing = Estimate(None, why, **size)
+        nothing = Estimate(None, why, n=len(shared), of=len(layer.items))
         return UnitizingFigures(
             nothing,
             nothing,
@@ -325,7 +380,6 @@ def _family(layer: Layer, weights: Floats, crossed: int) -> UnitizingFigures:
             {},
             None,
         )
-    sums = intersect(layer)
     labels = len(layer.labels)
     columns = (sums.disagreement, sums.squares, sums.binary_disagreement)
     tables = (sums.lengths, sums.met, sums.met_alike, sums.met_squares)

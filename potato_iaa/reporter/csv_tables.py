@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -9,7 +11,7 @@ import pandas as pd
 
 from potato_iaa.ledger import Ledger
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
-from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.estimate import Estimate, plain
 from potato_iaa.measures.f1 import Averages, F1Figures
 from potato_iaa.measures.unitizing import UnitizingFigures
 from potato_iaa.reporter.safe_text import spreadsheet_safe
@@ -80,24 +82,25 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     >>> csv_bytes(pd.DataFrame({"label": ["=1+1", "a,b"], "value": [-0.5, float("nan")]}))
     b'label,value\r\n\'=1+1,-0.5\r\n"a,b",\r\n'
     """
-    safe = {
-        name: _defused(table[name]) if _holds_text(table[name]) else table[name]
-        for name in table.columns
-    }
-    written = pd.DataFrame(safe, columns=table.columns).to_csv(
-        index=False, lineterminator="\r\n", float_format="%.12g"
-    )
-    return written.encode("utf-8", "backslashreplace")
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\r\n")
+    rows.writerow([spreadsheet_safe(str(name)) for name in table.columns])
+    rows.writerows(zip(*(_cells(table[name]) for name in table.columns), strict=True))
+    return written.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _holds_text(column: pd.Series) -> bool:
-    return not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column))
+def _cells(column: pd.Series) -> list[str]:
+    """Every value as it is written; what stands in a long column is a few different ones."""
+    place, known = pd.factorize(column)
+    written = [_cell(value) for value in known.tolist()]
+    written.append("")
+    return [written[code] for code in place.tolist()]
 
 
-def _defused(column: pd.Series) -> pd.Series:
-    codes, values = pd.factorize(column.astype(object))
-    safe = [spreadsheet_safe(value) if isinstance(value, str) else value for value in values]
-    return pd.Series([None if code < 0 else safe[code] for code in codes], dtype=object)
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{plain(value):.12g}"
+    return spreadsheet_safe(value) if isinstance(value, str) else str(value)
 
 
 def _stacked(

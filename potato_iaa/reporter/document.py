@@ -43,8 +43,14 @@ def document_bytes(document: dict[str, Any]) -> bytes:
     '{\n  "label": "café \\\\ud800"\n}\n'
     """
     compact = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    carried = _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", compact)
-    return msgspec.json.format(carried.encode(), indent=2) + b"\n"
+    # The pairs of a crowd take more memory than all else: they go before their text is laid out.
+    del document
+    try:
+        encoded = compact.encode()
+    except UnicodeEncodeError:
+        encoded = _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", compact).encode()
+    del compact
+    return msgspec.json.format(encoded, indent=2) + b"\n"
 
 
 def _project(source: Source) -> dict[str, Any]:

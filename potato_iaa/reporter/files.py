@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from potato_iaa.atomic import replace_folder
 from potato_iaa.errors import UsageError
 from potato_iaa.measures.agreement import Agreement
 
@@ -174,7 +175,7 @@ def _replacing(folder: Path) -> Iterator[Path]:
             new, old = workshop / "new", workshop / "old"
             new.mkdir()
             yield new
-            _swap(folder, new=new, old=old)
+            replace_folder(folder, new=new, old=old)
         finally:
             shutil.rmtree(workshop, ignore_errors=True)
     except OSError as error:
@@ -182,14 +183,3 @@ def _replacing(folder: Path) -> Iterator[Path]:
             f"the report cannot be written to {str(folder)!r} ({error.strerror}): "
             "free the place or name another folder with --out."
         ) from error
-
-
-def _swap(folder: Path, *, new: Path, old: Path) -> None:
-    if folder.exists():
-        folder.rename(old)
-    try:
-        new.rename(folder)
-    except OSError:
-        if old.exists():
-            old.rename(folder)
-        raise

@@ -106,7 +106,7 @@ def test_words_of_yaml_1_1_are_text() -> None:
 def test_settings_are_the_options_they_are_named_after() -> None:
     for function, names, others in (
         (read_project, {*READ}, {"path", "progress"}),
-        (measure, {*MEASURE, "rules", "measures"}, {"corpus", "schemes", "progress"}),
+        (measure, {*MEASURE, "rules", "measures"}, {"corpus", "schemes", "spread", "progress"}),
     ):
         options = inspect.signature(function).parameters
         assert set(options) == names | others

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from potato_iaa.blocks import cut
 from potato_iaa.errors import InputError
 from potato_iaa.jobs.config import Settings
 from potato_iaa.jobs.dask_engine import run_on_dask
@@ -32,6 +33,7 @@ from potato_iaa.jobs.engines import (
 from potato_iaa.jobs.outcome import Outcome
 from potato_iaa.jobs.run import run_job
 from potato_iaa.jobs.task import Task, Tell, _not_stopped, run_task
+from potato_iaa.measures import measuring
 from tests.golden.projects import SAMPLES
 from tests.jobs.projects import QUICK, job_of, sample
 
@@ -235,6 +237,35 @@ def test_dask_gives_the_same_figures_though_a_worker_is_killed(
             for folder in (tmp_path / "here", tmp_path / "there")
         ]
         assert reports[0].read_bytes() == reports[1].read_bytes()
+
+
+@needs_dask
+@pytest.mark.dask
+@pytest.mark.filterwarnings("default")
+def test_blocks_of_a_large_project_give_the_same_figures_though_a_worker_is_killed(
+    tmp_path: Path,
+    scheduler: tuple[str, list[subprocess.Popen[bytes]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address, workers = scheduler
+    whole = run_task(task_of(tmp_path, "whole", project="pii_spans"))
+    monkeypatch.setattr("potato_iaa.jobs.dask_engine.LARGE", 1)
+    monkeypatch.setattr(measuring, "cut", functools.partial(cut, size=400))
+    seen: list[str] = []
+
+    def kills_at_the_third(task: Task, stage: str) -> None:
+        seen.append(stage)
+        if len([one for one in seen if "counted" in one]) == 3:
+            workers[0].send_signal(signal.SIGKILL)
+
+    tasks = [task_of(tmp_path, "spread", size=1, project="pii_spans"), task_of(tmp_path, "small")]
+    outcomes = told(list(run_on_dask(tasks, scheduler=address, on_stage=kills_at_the_third)))
+    assert workers[0].wait() == -signal.SIGKILL
+    assert len([one for one in seen if "counted" in one]) > 10
+    assert {outcome.error for outcome in outcomes.values()} == {None}
+    assert outcomes["spread"].schemes == whole.schemes
+    reports = [tmp_path / name / "report.json" for name in ("whole", "spread")]
+    assert reports[0].read_bytes() == reports[1].read_bytes()
 
 
 @needs_dask

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from potato_iaa import Corpus, cli, measure, read_project
-from potato_iaa.errors import UsageError
+from potato_iaa.errors import InputError, UsageError
 from potato_iaa.jobs.queue import agreed_spans, contested_items, write_queue
 from potato_iaa.loaders.project import read_config
 from tests.corpora import corpus_of
@@ -102,6 +102,24 @@ def test_the_items_are_as_in_the_data(tmp_path: Path) -> None:
         agreed = record.pop("iaa_agreed")
         assert record == original[record["id"]]
         assert set(agreed) <= {"pii_spans"}
+
+
+def test_data_outside_the_project_is_refused_unless_allowed(tmp_path: Path) -> None:
+    inside = tmp_path / "rounds" / "one" / "project"
+    shutil.copytree(SAMPLES / "scripts", inside)
+    elsewhere = tmp_path / "elsewhere"
+    config = yaml.safe_load((inside / "config.yaml").read_text("utf-8"))
+    config["data_files"] = ["../../../elsewhere/messages.csv"]
+    shutil.copytree(inside / "data", elsewhere)
+    (inside / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), "utf-8")
+    corpus = read_project(inside, allow_outside=True)
+    agreement = measure(corpus, bootstrap=0)
+    out = tmp_path / "queue"
+    with pytest.raises(InputError, match="--allow-outside"):
+        write_queue(inside, corpus, agreement, out)
+    assert not out.exists()
+    write_queue(inside, corpus, agreement, out, allow_outside=True)
+    assert len(records_of(out)) == len(contested_items(agreement))
 
 
 def test_a_queue_is_never_written_over(tmp_path: Path) -> None:

@@ -156,6 +156,8 @@ def test_the_files_of_the_summary_agree(batch: tuple[Job, Run]) -> None:
         ),
         ({"F1(match=terms,types=yes)": 0.99}, 1, "F1(match=terms,types=yes) is 0."),
         ({"alpha_u": 1.0}, 1, "alpha_u is "),
+        ({"cohen(coding=bio)": 1.0}, 1, "cohen(coding=bio) is 0."),
+        ({"fleiss": 1.0}, 1, "fleiss is 0."),
         ({"F1": {"at_least": 0.1, "schemes": ["verbs"]}}, 1, "no such scheme was measured"),
     ],
 )
@@ -426,3 +428,18 @@ def test_an_interrupt_leaves_finished_reports_whole(copies: Path) -> None:
     cached = cached_in(load_job(job))
     assert {name for name, was_cached in cached.items() if was_cached} == finished
     assert len(cached) == 6
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no FIFOs among files")
+def test_a_fifo_among_the_data_files_fails_its_project_and_stops_nothing(tmp_path: Path) -> None:
+    inside = tmp_path / "project"
+    shutil.copytree(SAMPLES / "scripts", inside)
+    data = inside / "data" / "messages.csv"
+    data.unlink()
+    os.mkfifo(data)
+    job = job_of(tmp_path, projects=["project", sample("scripts")])
+    run = run_job(job, now=NOW)
+    failed, reported = run.summary.outcomes
+    assert failed.error is not None
+    assert "is a FIFO where a file should be" in failed.error
+    assert reported.error is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,8 @@ from potato_iaa.errors import UsageError
 from potato_iaa.matcher.rules import PLAIN, parse_rule
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate
-from potato_iaa.measures.names import _PARAMETERS, AVERAGES, NAMES, MeasureName
+from potato_iaa.measures.names import _PARAMETERS, AVERAGES, CODINGS, NAMES, MeasureName
+from potato_iaa.measures.registry import ON_REQUEST
 from tests.corpora import corpus_of
 
 RULES = [*PLAIN.values(), parse_rule("overlap(iou>=0.5)"), parse_rule("overlap(dice>=0.25)")]
@@ -27,20 +29,23 @@ def scheme() -> SchemeAgreement:
         },
         labels=["PER", "LOC", "ORG", "NEVER, (used)"],
     )
-    return measure(corpus, bootstrap=20, measures=["alpha_u"]).schemes["spans"]
+    asked = ["alpha_u", "cohen", "scott", "fleiss"]
+    return measure(corpus, bootstrap=20, measures=asked).schemes["spans"]
 
 
 @st.composite
 def names(draw: st.DrawFn) -> MeasureName:
     figure = draw(st.sampled_from(NAMES))
     takes = _PARAMETERS.get(figure, ())
+    labels = st.text() if figure in ("k_u_alpha", "gamma_k") else st.none() | st.text()
     return MeasureName(
         figure=figure,
         match=draw(st.sampled_from(RULES)) if "match" in takes else MeasureName.match,
         types=draw(st.booleans()) if "types" in takes else True,
         average=draw(st.sampled_from(list(AVERAGES))) if "average" in takes else "pairs",
-        label=draw(st.none() | st.text()) if "label" in takes else None,
+        label=draw(labels) if "label" in takes else None,
         flattened=draw(st.booleans()) if "flattened" in takes else False,
+        coding=draw(st.sampled_from(CODINGS)) if "coding" in takes else "label",
     )
 
 
@@ -67,12 +72,23 @@ def test_the_text_of_a_name_parses_back(name: MeasureName) -> None:
         "token_alpha_marked",
         "token_alpha_io_longest",
         "observed_agreement",
+        "beyond_chance",
+        "cohen",
+        "cohen(coding=bio)",
+        "scott(coding=binary)",
+        "fleiss",
+        "fleiss(coding=io_longest)",
+        "gamma",
+        "gamma_k(label=PER)",
         "matched_label_alpha",
         "u_alpha",
         "u_alpha(label=LOC)",
         "u_alpha(flattened=yes)",
         "binary_u_alpha",
         "cu_alpha",
+        "k_u_alpha(label=PER)",
+        "k_u_alpha(label=NOBODY)",
+        "k_u_alpha(label=PER,flattened=yes)",
         "alpha_u",
         "alpha_u(label=PER)",
         "existence_loss",
@@ -92,6 +108,8 @@ def test_report_json_and_the_measurement_agree(text: str, scheme: SchemeAgreemen
     [
         ("F1(match=terms)", "rule terms was not measured"),
         ("F1(label=NOBODY)", "no such label"),
+        ("k_u_alpha(label=NOBODY)", "no such label"),
+        ("gamma_cat", "gamma_cat was not measured"),
         ("u_alpha(flattened=yes)", "no overlapping spans, so nothing was flattened"),
     ],
 )
@@ -100,16 +118,34 @@ def test_what_was_not_measured_says_so(text: str, why: str, scheme: SchemeAgreem
 
 
 def test_replicates_bound_the_interval(scheme: SchemeAgreement) -> None:
-    for text in ("F1", "F1(label=PER)", "existence_loss", "label_loss", "boundary_loss"):
-        name = MeasureName.parse(text)
-        replicates, figure = name.replicates(scheme), name.lookup(scheme)
-        assert replicates is not None
+    losses = ("existence_loss", "label_loss", "boundary_loss")
+    for text in ("F1", "F1(label=PER)", "F1(average=pooled)", "token_alpha", "cohen", *losses):
+        figure = MeasureName.parse(text).lookup(scheme)
+        assert figure.replicates is not None
         assert figure.low is not None
         assert figure.high is not None
-        assert len(replicates) == 20
-        assert replicates.min() <= figure.low + 1e-12
-        assert figure.high - 1e-12 <= replicates.max()
-    assert MeasureName.parse("token_alpha").replicates(scheme) is None
+        assert len(figure.replicates) == 20
+        assert np.nanmin(figure.replicates) <= figure.low + 1e-12
+        assert figure.high - 1e-12 <= np.nanmax(figure.replicates)
+
+
+@pytest.mark.parametrize(
+    ("text", "request_"),
+    [
+        ("F1", None),
+        ("token_alpha", None),
+        ("k_u_alpha(label=PER)", None),
+        ("cohen(coding=bio)", "cohen"),
+        ("fleiss", "fleiss"),
+        ("alpha_u", "alpha_u"),
+        ("gamma", "gamma"),
+        ("gamma_cat", "gamma"),
+        ("gamma_k(label=PER)", "gamma"),
+    ],
+)
+def test_a_figure_on_request_knows_its_coefficient(text: str, request_: str | None) -> None:
+    assert MeasureName.parse(text).request == request_
+    assert request_ is None or request_ in ON_REQUEST
 
 
 @pytest.mark.parametrize(
@@ -118,6 +154,9 @@ def test_replicates_bound_the_interval(scheme: SchemeAgreement) -> None:
         ("f1", "did you mean 'F1'"),
         ("tokenalpha", "did you mean 'token_alpha'"),
         ("F1(match=fuzzy)", "no match rule 'fuzzy'"),
+        ("k_u_alpha", "k_u_alpha is that of one label: give label=…"),
+        ("gamma_k()", "gamma_k is that of one label: give label=…"),
+        ("cohen(coding=iob)", "coding is one of label, io_longest, bio, binary"),
         ("F1(types=maybe)", "types is one of yes, no"),
         ("F1(average=mean)", "average is one of pairs, pooled, items"),
         ("F1(match)", "'match' is not of the form key=value"),

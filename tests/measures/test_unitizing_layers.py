@@ -221,6 +221,21 @@ def test_an_overlap_that_nobody_else_read_does_no_harm() -> None:
     assert_value(found["u_alpha"], 1 - 8 * 356 / 3840)
 
 
+def test_an_overlap_that_nobody_else_read_is_no_intersection() -> None:
+    shared: dict[str, Passes] = {
+        "d1": {"A": [(0, 5, "X"), (7, 9, "Y")], "B": [(0, 4, "X"), (6, 9, "X")]}
+    }
+    lone: dict[str, Passes] = {"d2": {"A": [(0, 5, "X"), (2, 7, "Y"), (3, 7, "X")]}}
+    lengths = {"d1": 20, "d2": 20}
+    alone, both = unitizing(shared, lengths), unitizing(shared | lone, lengths)
+    for name in ("u_alpha", "binary_u_alpha", "cu_alpha"):
+        assert_value(both[name], alone[name]["value"])
+    # Of 40 places of the two annotators, X covers 5 + 4 + 3 and Y 2; they meet on 4 and on 2.
+    assert both["cu_alpha"]["coverage"] == alone["cu_alpha"]["coverage"] == 12 / 40
+    assert both["k_u_alpha"]["Y"]["coverage"] == 1.0
+    assert_value(both["k_u_alpha"]["X"], alone["k_u_alpha"]["X"]["value"])
+
+
 def test_a_label_that_overlaps_itself_is_undefined_and_the_others_are_not() -> None:
     passes: dict[str, Passes] = {
         "d1": {"A": [(0, 4, "X"), (3, 6, "Y"), (5, 9, "Y")], "B": [(2, 6, "X")]}

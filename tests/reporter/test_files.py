@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from potato_iaa import Corpus, measure, write_report
+from potato_iaa import Corpus, atomic, measure, write_report
 from potato_iaa.errors import UsageError
 from potato_iaa.ledger import Ledger
 from potato_iaa.reporter import files
@@ -83,6 +83,7 @@ def test_a_failure_at_the_last_step_brings_the_old_report_back(
             raise OSError(13, "Permission denied")
         return rename(path, target)
 
+    monkeypatch.setattr(atomic, "_exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(UsageError, match="Permission denied"):
         write_report(agreement_of("scripts"), out)

@@ -1,0 +1,38 @@
+"""Spread: where the blocks of a layer are counted; here, in threads, unless a caller says else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+from potato_iaa.blocks import Block
+
+Counted = TypeVar("Counted")
+# More would cost memory: arrays leave the interpreter free, but not all the time.
+MOST_THREADS = 4
+
+
+class Spread(Protocol):
+    """Does the same work on every block, and gives the results in the blocks' order."""
+
+    def __call__(
+        self, work: Callable[[Block], Counted], blocks: Sequence[Block], /
+    ) -> Iterable[Counted]:
+        """Yield ``work(block)`` of all blocks."""
+
+
+def in_threads(work: Callable[[Block], Counted], blocks: Sequence[Block], /) -> Generator[Counted]:
+    """Work on the blocks in as many threads as there are cores, four at most."""
+    pool = ThreadPoolExecutor(max_workers=max(1, min(_cores(), MOST_THREADS, len(blocks))))
+    try:
+        yield from pool.map(work, blocks)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
