@@ -52,6 +52,9 @@ SPLIT = "begins or ends within a surrogate pair"
 REVERSED = "ends before it starts"
 EMPTY = "covers no character"
 OUTSIDE = "lies outside the text"
+FAR = "lies farther on than any text reaches"
+# Of an item whose text is not known: measures need memory for every code point of a text.
+LONGEST_TEXT = 10_000_000
 NOT_FOUND = "its stored text was not found in the text"
 OTHER_TEXT = "the stored text is not the text at its offsets"
 AMBIGUOUS = "ambiguous: its stored text stands in several places, and not at its offsets"
@@ -435,10 +438,12 @@ def located(stored: StoredSpans, unit: Ints, page: Page) -> Located:
     place, found, why_not = _with_texts_sought(place, stored, extents, where)
     start, end = place
     outside = (start < 0) | (end < 0) | (end > length[extents.owner])
+    far = (length[extents.owner] == UNKNOWN_LENGTH) & (end > LONGEST_TEXT)
     faults += [
         *why_not,
         (extents.any_of((start == _WITHIN_PAIR) | (end == _WITHIN_PAIR)), SPLIT),
         (extents.any_of(outside), OUTSIDE),
+        (extents.any_of(far), FAR),
         (extents.any_of(~outside & (end <= start)), EMPTY),
     ]
     return Located(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from potato_iaa.corpus import DEFAULT_SCHEME, Scheme
 from potato_iaa.errors import InputError
-from potato_iaa.loaders.entries import Entry, stored_spans
+from potato_iaa.loaders.entries import NO_LABEL, Entry, stored_spans
 from potato_iaa.loaders.exports import lossy
 from potato_iaa.loaders.records import Found, Leaving, OddSpan, Record
 from potato_iaa.loaders.tables import text_of
@@ -27,6 +27,7 @@ OTHER_TOKENS = "the item's text has other tokens"
 _FILE = re.compile(r"annotations\.(.+)\.(conllu?)", re.DOTALL)
 _SENTENCE = re.compile(r"(.*)-s\d+", re.DOTALL)
 _DOCUMENT = "-DOCSTART-"
+_OUTSIDE = ("O", "_", "")
 _LOST = (
     "CoNLL loses all span schemes but the first, the boundaries within tokens, the shorter "
     "of two overlapping spans, and the parts of discontinuous spans."
@@ -115,8 +116,12 @@ def _read(
             extents = []
         own[unit] = text
         entities = list(_entities(document.tags))
+        odd += (
+            OddSpan(unit[0], fault or NO_LABEL, scheme, unit[1], label)
+            for _, _, label in entities
+            if fault or not label
+        )
         if fault:
-            odd += (OddSpan(unit[0], fault, scheme, unit[1], label) for _, _, label in entities)
             continue
         spans.setdefault(unit[0], []).extend(
             Entry(
@@ -127,6 +132,7 @@ def _read(
                 target_field=unit[1] or None,
             )
             for first, last, label in entities
+            if label
         )
     return Record(
         annotator=name,
@@ -169,19 +175,20 @@ def _token_extents(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | 
 
 
 def _entities(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """First token, last token and label of every entity.
+    """First token, last token and label of every entity; a tag may lack the label.
 
-    >>> list(_entities(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"]))
-    [(0, 1, 'PER'), (3, 3, 'LOC'), (4, 4, 'LOC')]
+    >>> list(_entities(["B-PER", "I-PER", "O", "I-LOC", "B-LOC", "B-"]))
+    [(0, 1, 'PER'), (3, 3, 'LOC'), (4, 4, 'LOC'), (5, 5, '')]
     """
-    first, label = 0, ""
+    first = 0
+    label: str | None = None
     for place, tag in enumerate((*tags, "O")):
         begins, _, name = tag.partition("-")
         goes_on = begins == "I" and name == label
-        if label and not goes_on:
+        if label is not None and not goes_on:
             yield first, place - 1, label
-            label = ""
-        if name and not goes_on:
+            label = None
+        if tag not in _OUTSIDE and not goes_on:
             first, label = place, name
 
 
@@ -194,7 +201,7 @@ def _of_conll_2003(lines: Sequence[str], file: Path) -> Iterator[_Document]:
     rows: list[list[str]] = []
     for number, line in enumerate(lines, 1):
         cells = line.split("\t")
-        if line.startswith(_DOCUMENT):
+        if line.startswith(_DOCUMENT) and len(cells) != 4:
             yield from _document("", rows, [])
             rows = []
         elif line.strip():
@@ -222,12 +229,13 @@ def _of_conll_u(lines: Sequence[str], file: Path) -> Iterator[_Document]:
             texts.append(line.removeprefix("# text = "))
         elif line.strip() and not line.startswith("#"):
             cells = line.split("\t")
-            if len(cells) != 10 or not name:
+            tags = [part[4:] for part in cells[-1].split("|") if part.startswith("NER=")]
+            if len(cells) != 10 or len(tags) > 1 or not name:
                 raise InputError(
                     f"{file}, line {number}: is no token of Potato's CoNLL-U, which has 10 columns "
-                    "and names the item before: restore the file, or give the csv or jsonl export."
+                    "with one tag at most, and names the item before: restore the file, or give "
+                    "the csv or jsonl export."
                 )
-            tags = [part[4:] for part in cells[9].split("|") if part.startswith("NER=")]
             rows.append([cells[1], tags[0] if tags else "O"])
     yield from _document(name, rows, texts)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from potato_iaa.arrays import Ints
 from potato_iaa.loaders.records import Answer, OddSpan, Part, StoredSpans
-from potato_iaa.loaders.values import mapping, sequence, well_formed
+from potato_iaa.loaders.values import mapping, one_or_many, sequence, well_formed
 
 LARGEST_OFFSET = 2**53
 NOT_A_SPAN = "the entry is not a span"
@@ -45,17 +45,43 @@ class Entry(msgspec.Struct, gc=False):
 def entries_of(listed: Any) -> Iterator[tuple[Any, str]]:
     """The entries of one item, with the scheme where they are listed by scheme.
 
+    Lists and mappings may nest deeper than Potato nests them; what is neither is an entry.
+
     >>> list(entries_of({"ner": [1, 2]})), list(entries_of([3]))
     ([(1, 'ner'), (2, 'ner')], [(3, '')])
+    >>> list(entries_of({"start": 0, "end": 3})), list(entries_of({"ner": {"a": [{}, {}]}}))
+    ([({'start': 0, 'end': 3}, '')], [({}, 'ner'), ({}, 'ner')])
     """
-    if isinstance(listed, dict):
+    if isinstance(listed, dict) and not _is_span(listed):
         for scheme, of_scheme in listed.items():
-            values = of_scheme.values() if isinstance(of_scheme, dict) else sequence(of_scheme)
-            yield from ((entry, well_formed(str(scheme))) for entry in values)
-    elif isinstance(listed, list):
-        yield from ((entry, "") for entry in listed)
-    elif listed is not None:
-        yield listed, ""
+            yield from ((entry, well_formed(str(scheme))) for entry in _flat(of_scheme))
+    else:
+        yield from ((entry, "") for entry in _flat(listed))
+
+
+def _flat(listed: Any) -> Iterator[Any]:
+    """The entries in a list or a mapping; None is none."""
+    if isinstance(listed, dict) and not _is_span(listed):
+        listed = list(listed.values())
+    for entry in one_or_many(listed):
+        inner = list(_flat(entry)) if _holds_entries(entry) else []
+        yield from inner or [entry]
+
+
+def _is_span(value: dict[Any, Any]) -> bool:
+    """Whether a mapping is a span, not one of spans by a scheme, which may be called start."""
+    given = (value.get(key) for key in ("start", "end", "name"))
+    return any(not isinstance(found, dict | list | None) for found in given)
+
+
+def _holds_entries(entry: Any) -> bool:
+    """Whether an entry holds others: it is neither a span nor a pair of one with its value."""
+    if isinstance(entry, dict):
+        nested = any(isinstance(value, dict | list) for value in entry.values())
+        return nested and not _is_span(entry)
+    mappings = [value for value in sequence(entry) if isinstance(value, dict)]
+    lists = any(isinstance(value, list) for value in sequence(entry))
+    return lists or len(mappings) > 1 or any(map(_holds_entries, mappings))
 
 
 def lenient_entry(entry: Any, item: str, scheme: str) -> Entry | OddSpan:

@@ -20,6 +20,7 @@ import msgspec
 from potato_iaa.errors import InputError
 from potato_iaa.loaders.bases import AS_BROWSERS_DO, AS_SHOWN
 from potato_iaa.loaders.entries import (
+    NOT_A_SPAN,
     Entry,
     answers_of,
     as_text,
@@ -30,7 +31,7 @@ from potato_iaa.loaders.entries import (
 from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.records import Answer, Found, Leaving, OddSpan, Record, StoredSpans
 from potato_iaa.loaders.tables import Table, json_of, numbered_lines, read_table, text_of
-from potato_iaa.loaders.values import mapping, sequence, well_formed
+from potato_iaa.loaders.values import mapping, one_or_many, sequence, well_formed
 
 SPANS_COLUMN = "._spans"
 ROOM_COLUMN = "._room_id"
@@ -42,6 +43,14 @@ _OWN_COLUMNS = (
     "annotator_origin_detail",
     "engine_purpose",
     "engine_request",
+)
+# The motivations of the Web Annotation vocabulary.
+_PURPOSES = frozenset(
+    (
+        *("assessing", "bookmarking", "classifying", "commenting", "describing", "editing"),
+        *("highlighting", "identifying", "linking", "moderating"),
+        *("questioning", "replying", "tagging"),
+    )
 )
 _NO_PARTS = "has only the first part of discontinuous spans"
 _cells = msgspec.json.Decoder(list[Entry])
@@ -127,7 +136,7 @@ def _add_cell(person: _Person, item: str, scheme: str, cell: str, place: str) ->
     try:
         person.spans[item] += _cells.decode(cell)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        _add_entries(person, item, {scheme: sequence(json_of(cell, place))})
+        _add_entries(person, item, {scheme: json_of(cell, place)})
 
 
 def _add_entries(person: _Person, item: str, listed: Any) -> None:
@@ -240,7 +249,7 @@ def read_web_annotations(file: Path) -> Found:
         person = people[name]
         person.spans.setdefault(item, [])
         bodies = annotation.get("body")
-        for body in map(mapping, bodies if isinstance(bodies, list) else [bodies]):
+        for body in map(mapping, one_or_many(bodies) or [None]):
             _add_body(person, item, scheme, body, annotation.get("target"))
     if not people:
         raise InputError(
@@ -255,8 +264,12 @@ def _add_body(
     person: _Person, item: str, scheme: str, body: Mapping[Any, Any], target: Any
 ) -> None:
     value = as_text(body.get("value"))
-    if body.get("purpose") != "tagging":
-        label = value if body.get("purpose") == "classifying" else ""
+    purpose = as_text(body.get("purpose"))
+    if purpose not in _PURPOSES:
+        person.odd.append(OddSpan(item, NOT_A_SPAN, scheme))
+        return
+    if purpose != "tagging":
+        label = value if purpose == "classifying" else ""
         person.answers.append(Answer(item, scheme, label, value))
         return
     selector = mapping(mapping(target).get("selector"))

@@ -29,13 +29,14 @@ from potato_iaa.loaders.entries import (
     Entry,
     as_offset,
     as_text,
+    entries_of,
     stored_spans,
 )
 from potato_iaa.loaders.opening import content_of
 from potato_iaa.loaders.records import Answer, Found, Leaving, OddSpan, Record, Stray
 from potato_iaa.loaders.schemes import resolved_by_label
 from potato_iaa.loaders.tables import lines_of, read_table
-from potato_iaa.loaders.values import mapping, sequence, well_formed
+from potato_iaa.loaders.values import mapping, well_formed
 
 INSTANCES_FILE = "annotated_instances.jsonl"
 ORDER_FILE = "annotation_order.txt"
@@ -174,8 +175,12 @@ def _line(value: Any, id_key: str, place: str) -> _Line:
         text=well_formed(text) if isinstance(text, str) else None,
         labels=mapping(value.get("label_annotations")),
         # An empty list of spans is written as {}.
-        spans=sequence(value.get("span_annotations")),
+        spans=_entries(value.get("span_annotations")),
     )
+
+
+def _entries(listed: Any) -> list[Any]:
+    return [entry for entry, _ in entries_of(listed)]
 
 
 def _order(folder: Path) -> tuple[str, ...]:
@@ -334,4 +339,4 @@ def _cell(cell: str, place: str) -> list[Any]:
             f"{place}: holds no list of spans as Potato 1 writes it ({fault}): restore the file, "
             "or give the project's configuration."
         ) from fault
-    return sequence(value)
+    return _entries(list(value) if isinstance(value, tuple) else value)

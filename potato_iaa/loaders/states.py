@@ -36,10 +36,11 @@ class StateFile:
     path: Path
 
 
-class _Pair(msgspec.Struct, array_like=True, gc=False):
-    """A span with its value, which is always 1 and therefore not read."""
+class _Pair(msgspec.Struct, array_like=True, gc=False, forbid_unknown_fields=True):
+    """A span with its value, which is always 1."""
 
     span: Entry
+    value: bool | int | float | str | None = None
 
 
 class _State(msgspec.Struct):
@@ -281,6 +282,13 @@ def _leniently(document: Any, file: StateFile) -> _Read:
         )
     spans: dict[str, list[_Pair]] = {}
     odd: list[OddSpan] = []
+    marked = document.get("instance_id_to_span_to_value")
+    if marked and not isinstance(marked, dict):
+        raise InputError(
+            f"{file.path}: the spans of annotator {file.folder!r} are not listed by item "
+            "(instance_id_to_span_to_value): restore the state from a backup, or leave the "
+            "annotator out with --skip-broken."
+        )
     for item, entries in _by_item(document, "instance_id_to_span_to_value"):
         found = spans.setdefault(item, [])
         for entry, scheme in entries_of(entries):

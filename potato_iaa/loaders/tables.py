@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,11 +48,10 @@ def read_table(file: Path) -> Table:
     """A table with quoted cells: separated by tabs in ``.tsv``, else by commas.
 
     A short row has empty cells at its end. Raises InputError as `text_of`; a row with more cells
-    than there are columns; no header.
+    than there are columns; two columns of one name.
     """
     csv.field_size_limit(_LONGEST_CELL)
-    separator = "\t" if file.suffix.lower() == ".tsv" else ","
-    lines = csv.reader(io.StringIO(text_of(file), newline=""), delimiter=separator)
+    lines = _reader(file)
     rows: list[tuple[str, dict[str, str]]] = []
     columns: tuple[str, ...] = ()
     try:
@@ -60,6 +59,7 @@ def read_table(file: Path) -> Table:
             place = f"{file}, line {lines.line_num}"
             if not columns:
                 columns = tuple(cells)
+                _check_columns(columns, place)
                 continue
             if not cells:
                 continue
@@ -80,12 +80,26 @@ def read_table(file: Path) -> Table:
 
 def read_header(file: Path) -> tuple[str, ...]:
     """The columns of a table; raises InputError as `text_of`."""
-    separator = "\t" if file.suffix.lower() == ".tsv" else ","
-    first = text_of(file).split("\n", 1)[0]
+    csv.field_size_limit(_LONGEST_CELL)
     try:
-        return tuple(next(csv.reader([first], delimiter=separator), ()))
+        return tuple(next((cells for cells in _reader(file) if cells), ()))
     except csv.Error:
         return ()
+
+
+def _reader(file: Path) -> Any:
+    separator = "\t" if file.suffix.lower() == ".tsv" else ","
+    return csv.reader(io.StringIO(text_of(file), newline=""), delimiter=separator)
+
+
+def _check_columns(columns: Sequence[str], place: str) -> None:
+    """Raise InputError if two columns have one name: the cells of one of them would be lost."""
+    twice = next((name for name in columns if name and columns.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"{place}: has two columns {twice!r}: restore the file as Potato wrote it, or remove "
+            "one of them."
+        )
 
 
 def lines_of(file: Path) -> Iterator[tuple[str, Any]]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from potato_iaa.corpus import Scheme
 from potato_iaa.errors import InputError
-from potato_iaa.loaders.entries import Entry, stored_spans
+from potato_iaa.loaders.entries import NO_LABEL, Entry, stored_spans
 from potato_iaa.loaders.exports import lossy
 from potato_iaa.loaders.opening import content_of
-from potato_iaa.loaders.records import Found, Leaving, Record
+from potato_iaa.loaders.records import Found, Leaving, OddSpan, Record
 from potato_iaa.loaders.schemes import resolved_by_label
 from potato_iaa.loaders.values import well_formed
 
@@ -25,6 +25,8 @@ _ID = "{http://www.w3.org/XML/1998/namespace}id"
 _NAMES = frozenset(("persName", "placeName", "orgName", "geogName", "name", "date", "time"))
 _ANNOTATOR = re.compile(r"\(annotator (.*)\)\.$", re.DOTALL)
 _RANGE = re.compile(r"#string-range\((.+),(\d{1,15}),(\d{1,15})\)", re.DOTALL)
+NO_RANGE = "the annotation points to no part of an item's text"
+NO_ITEM = "stands outside of the paragraphs of items"
 _IS_ID = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*")
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _LOST = (
@@ -116,10 +118,21 @@ def _read(
     name: str, files: Sequence[Path], schemes: Sequence[Scheme], item_of: Mapping[str, str]
 ) -> Record:
     spans: dict[str, list[Entry]] = {}
+    odd: list[OddSpan] = []
     texts: dict[tuple[str, str], str] = {}
     for file in files:
-        for paragraph in _paragraphs(_root(file)):
+        paragraphs, lost = _paragraphs(_root(file))
+        odd += (
+            OddSpan(item_of.get(identity, identity), reason, label=label)
+            for identity, reason, label in lost
+        )
+        for paragraph in paragraphs:
             item = item_of.get(paragraph.identity, paragraph.identity)
+            if (item, "") in texts:
+                raise InputError(
+                    f"{file}: holds item {item!r} of annotator {name!r} twice: restore the file, "
+                    "or give the csv or jsonl export."
+                )
             texts[item, ""] = paragraph.text
             spans.setdefault(item, []).extend(
                 Entry(schema="", name=label, start=start, end=end, text=paragraph.text[start:end])
@@ -129,7 +142,7 @@ def _read(
         annotator=name,
         source=str(files[0]),
         spans=dataclasses.replace(
-            resolved_by_label(stored_spans(spans), schemes),
+            resolved_by_label(stored_spans(spans, odd=odd), schemes),
             texts_are_cut=True,
             unit_is_certain=True,
         ),
@@ -138,31 +151,47 @@ def _read(
     )
 
 
-def _paragraphs(root: ElementTree.Element) -> Iterator[_Paragraph]:
+def _paragraphs(
+    root: ElementTree.Element,
+) -> tuple[list[_Paragraph], list[tuple[str, str, str]]]:
+    """The items, and the spans that are on none: XML id as far as told, reason, label."""
+    lost: list[tuple[str, str, str]] = []
     ranges: dict[str, list[tuple[int, int, str]]] = {}
     for annotation in root.iter(f"{_TEI}annotation"):
         found = _RANGE.fullmatch(annotation.get("target", ""))
-        label = annotation.findtext(f"{_TEI}note")
-        if found is not None and label:
+        label = annotation.findtext(f"{_TEI}note") or ""
+        if found is None or not label:
+            lost.append((found[1] if found else "", NO_LABEL if found else NO_RANGE, label))
+        else:
             start = int(found[2])
             ranges.setdefault(found[1], []).append((start, start + int(found[3]), label))
+    paragraphs: list[_Paragraph] = []
+    met: set[ElementTree.Element] = set()
     for element in root.iter(f"{_TEI}p"):
         identity = element.get(_ID)
-        if identity is None:
+        if identity is None or element in met:
             continue
-        text, inline = _unwrapped(element)
+        met.update(element.iter())
+        text, spans = _unwrapped(element)
         # Ranges do not count line breaks, which are elements.
         place = [n for n, character in enumerate(text) if character != "\n"]
-        crossing = [
-            (place[start], place[end - 1] + 1, label)
-            for start, end, label in ranges.get(identity, ())
-            if start < end <= len(place)
-        ]
-        yield _Paragraph(identity, text, (*inline, *crossing))
+        for start, end, label in ranges.pop(identity, ()):
+            if start < end <= len(place):
+                spans.append((place[start], place[end - 1] + 1, label))
+            else:
+                lost.append((identity, NO_RANGE, label))
+        lost += ((identity, NO_LABEL, label) for *_, label in spans if not label)
+        paragraphs.append(_Paragraph(identity, text, tuple(span for span in spans if span[2])))
+    lost += ((identity, NO_RANGE, label) for identity in ranges for *_, label in ranges[identity])
+    bodies = (body.iter() for body in root.iter(f"{_TEI}text"))
+    outside = dict.fromkeys(element for body in bodies for element in body if element not in met)
+    labels = map(_label, outside)
+    lost += (("", NO_ITEM, label) for label in labels if label is not None)
+    return paragraphs, lost
 
 
 def _unwrapped(element: ElementTree.Element) -> tuple[str, list[tuple[int, int, str]]]:
-    """The text of an element, and the spans within it."""
+    """The text of an element, and the spans within it, with or without a label."""
     pieces = [element.text or ""]
     length = len(pieces[0])
     spans: list[tuple[int, int, str]] = []
@@ -177,16 +206,17 @@ def _unwrapped(element: ElementTree.Element) -> tuple[str, list[tuple[int, int, 
         else:
             path.pop()
             added = current.tail or "" if path else ""
-            label = _label(current) if path else ""
-            if label:
+            label = _label(current) if path else None
+            if label is not None:
                 spans.append((start, length, label))
         pieces.append(added)
         length += len(added)
     return "".join(pieces), spans
 
 
-def _label(element: ElementTree.Element) -> str:
+def _label(element: ElementTree.Element) -> str | None:
+    """The label of a span, which may be empty; None for an element that is none."""
     name = element.tag.removeprefix(_TEI)
     if name == "rs":
         return element.get("type", "")
-    return name if name in _NAMES else ""
+    return name if name in _NAMES else None
