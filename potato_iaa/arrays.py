@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from math import prod
 from typing import Any, TypeVar
@@ -125,6 +125,29 @@ def present(codes: Ints) -> Ints:
     array([1, 4])
     """
     return np.flatnonzero(np.bincount(codes))
+
+
+def flags_at(rows: Iterable[int] | Ints, count: int) -> Flags:
+    """Of ``count`` rows, which are among ``rows``.
+
+    >>> flags_at([2, 0], 4)
+    array([ True, False,  True, False])
+    """
+    flags = np.zeros(count, dtype=bool)
+    flags[rows if isinstance(rows, np.ndarray) else list(rows)] = True
+    return flags
+
+
+def any_of(several: Iterable[Flags], count: int) -> Flags:
+    """Of ``count`` rows, which have one of ``several`` flags.
+
+    >>> any_of([np.array([True, False]), np.array([True, False])], 2)
+    array([ True, False])
+    """
+    found = np.zeros(count, dtype=bool)
+    for flags in several:
+        found |= flags
+    return found
 
 
 def row_keys(columns: Sequence[Ints]) -> Ints:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from potato_iaa.arrays import Flags, Ints, group_starts
+from potato_iaa.arrays import Flags, Ints, any_of, flags_at, group_starts
 from potato_iaa.errors import UsageError
 from potato_iaa.loaders.page import UNKNOWN_LENGTH, Page
 from potato_iaa.loaders.rendering import (
@@ -432,7 +432,11 @@ def located(stored: StoredSpans, unit: Ints, page: Page) -> Located:
         (extents.any_of(extents.end < extents.start), REVERSED),
         (extents.any_of(extents.end == extents.start), EMPTY),
     ]
-    sound = (length >= 0) & ~_flags(stored.regions, len(unit)) & ~_any(faults, len(unit))
+    sound = (
+        (length >= 0)
+        & ~flags_at(stored.regions, len(unit))
+        & ~any_of((flags for flags, _ in faults), len(unit))
+    )
     where = _Where(unit, length, sound & ~again, page)
     place, tried = _with_others_tried(place, stored, extents, where)
     place, found, why_not = _with_texts_sought(place, stored, extents, where)
@@ -527,19 +531,6 @@ def _parts(stored: StoredSpans, extents: _Extents, place: Extent) -> Mapping[int
     }
 
 
-def _flags(rows: Iterable[int], count: int) -> Flags:
-    flags = np.zeros(count, dtype=bool)
-    flags[list(rows)] = True
-    return flags
-
-
-def _any(faults: Sequence[tuple[Flags, str]], count: int) -> Flags:
-    found = np.zeros(count, dtype=bool)
-    for flags, _ in faults:
-        found |= flags
-    return found
-
-
 def _as_declared(stored: StoredSpans, extents: _Extents, unit: Ints, page: Page) -> Extent:
     of_unit = unit[extents.owner]
     if len(stored.countings) == 1:
@@ -591,7 +582,7 @@ def _with_others_tried(
         if not len(rows.all):
             continue
         start, end = place[0].copy(), place[1].copy()
-        within = np.flatnonzero(_flags_of(rows.all, extents.rows)[extents.owner])
+        within = np.flatnonzero(flags_at(rows.all, extents.rows)[extents.owner])
         places = [
             _read_as(
                 other,
@@ -626,12 +617,6 @@ class _ToTry:
     all: Ints
     wrong: Flags
     odd: Flags
-
-
-def _flags_of(rows: Ints, count: int) -> Flags:
-    flags = np.zeros(count, dtype=bool)
-    flags[rows] = True
-    return flags
 
 
 def _rows_to_try(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Flags, Ints, expand, row_keys
+from potato_iaa.arrays import Flags, Ints, any_of, expand, flags_at, row_keys
 from potato_iaa.ledger import ENTRY_COLUMNS
 from potato_iaa.loaders.bases import Located, located
 from potato_iaa.loaders.page import UNKNOWN_LENGTH, Page
@@ -82,25 +82,25 @@ def check(
         (item < 0, NOT_IN_DATA),
         *_unplaced(stored),
         (_codes(stored.schemes, dict.fromkeys(schemes, 0))[stored.scheme] < 0, NO_SCHEME),
-        (_flags(stored.regions, len(start)), REGION),
+        (flags_at(stored.regions, len(start)), REGION),
         (field == _NO_FIELD, NO_FIELD),
         (field == _ANY_FIELD, WHICH_FIELD),
         (length < 0, FIELD_NOT_IN_ITEM),
         *offsets.faults,
     ]
-    inside = ~_any(faults, len(start))
+    inside = ~any_of((flags for flags, _ in faults), len(start))
     faults.append((_blank(offsets, inside, unit, page), BLANK))
     faults.append((_unfinished(stored), UNFINISHED))
     if trim:
-        offsets = _trimmed(offsets, ~_any(faults, len(start)), unit, page)
+        offsets = _trimmed(offsets, ~any_of((flags for flags, _ in faults), len(start)), unit, page)
         start, end = offsets.start, offsets.end
     extents = {
         row: _extent([(start[row], end[row]), *((part.start, part.end) for part in parts)])
         for row, parts in offsets.parts.items()
     }
-    stands = ~_any(faults, len(start))
+    stands = ~any_of((flags for flags, _ in faults), len(start))
     faults.append((_repeated(stored, offsets, unit, extents, stands), DUPLICATE))
-    stands = ~_any(faults, len(start))
+    stands = ~any_of((flags for flags, _ in faults), len(start))
 
     filled_in = np.array([_is_filled_in(name, page.fields) for name in stored.fields], dtype=bool)
     repairs = [
@@ -159,20 +159,7 @@ def _unplaced(stored: StoredSpans) -> Iterator[tuple[Flags, str]]:
     """The rows that whoever read them could not place, by reason."""
     for reason in dict.fromkeys(stored.unplaced.values()):
         rows = [row for row, why in stored.unplaced.items() if why == reason]
-        yield _flags(rows, len(stored.start)), reason
-
-
-def _flags(rows: Iterable[int], count: int) -> Flags:
-    flags = np.zeros(count, dtype=bool)
-    flags[list(rows)] = True
-    return flags
-
-
-def _any(faults: Sequence[tuple[Flags, str]], count: int) -> Flags:
-    found = np.zeros(count, dtype=bool)
-    for flags, _ in faults:
-        found |= flags
-    return found
+        yield flags_at(rows, len(stored.start)), reason
 
 
 def _blank(located: Located, inside: Flags, unit: Ints, page: Page) -> Flags:
@@ -189,7 +176,7 @@ def _blank(located: Located, inside: Flags, unit: Ints, page: Page) -> Flags:
         text = texts[unit[row]] if inside[row] else None
         if text is not None and any(text[part.start : part.end].isspace() for part in parts):
             blank.append(row)
-    return _flags(blank, len(inside))
+    return flags_at(blank, len(inside))
 
 
 def _trimmed(located: Located, rows: Flags, unit: Ints, page: Page) -> Located:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Final
 
-from potato_iaa.measures.agreement import Agreement, SchemeAgreement
-from potato_iaa.reporter.coefficient_tables import (
-    coefficient_table,
-    confusion_table,
-    kind_table,
-    loss_table,
-    side_table,
-)
+from potato_iaa.measures.agreement import Agreement
 from potato_iaa.reporter.display import Table
-from potato_iaa.reporter.f1_tables import annotator_table, averages_table, label_table, pair_table
 from potato_iaa.reporter.file_names import prefixes
 from potato_iaa.reporter.rounding import UNDEFINED
 from potato_iaa.reporter.safe_text import visible
+from potato_iaa.reporter.scheme_tables import scheme_tables
 
 # As many rows as a page of A4 holds.
 ROWS = 40
@@ -50,24 +43,8 @@ def latex_tables(agreement: Agreement) -> dict[str, str]:
         for prefix, scheme in zip(
             prefixes(list(agreement.schemes)), agreement.schemes.values(), strict=True
         )
-        for table in _tables(scheme)
+        for table in scheme_tables(scheme, rows=ROWS, items=0)
     }
-
-
-def _tables(scheme: SchemeAgreement) -> Iterator[Table]:
-    for table in (
-        averages_table(scheme),
-        loss_table(scheme),
-        kind_table(scheme),
-        label_table(scheme, limit=ROWS),
-        confusion_table(scheme, limit=ROWS),
-        annotator_table(scheme, limit=ROWS),
-        pair_table(scheme, limit=ROWS),
-        side_table(scheme),
-        coefficient_table(scheme),
-    ):
-        if table and table.rows:
-            yield table
 
 
 def latex_table(table: Table, *, label: str) -> str:
@@ -94,7 +71,7 @@ def latex_table(table: Table, *, label: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(cells: Iterator[str] | tuple[str, ...]) -> str:
+def _row(cells: Iterable[str]) -> str:
     safe = [latex_safe(cell) for cell in cells]
     # A bracket at the beginning of a row would be taken for the option of the \\ before it.
     first = f"{{{safe[0]}}}" if safe[0].startswith("[") else safe[0]

@@ -6,24 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.findings import all_findings
-from potato_iaa.reporter.coefficient_tables import (
-    coefficient_table,
-    confusion_table,
-    kind_table,
-    loss_table,
-    side_table,
-)
 from potato_iaa.reporter.detail_tables import categorical_table
 from potato_iaa.reporter.display import Table
-from potato_iaa.reporter.f1_tables import (
-    annotator_table,
-    averages_table,
-    item_table,
-    label_table,
-    pair_table,
-)
 from potato_iaa.reporter.headline import (
-    HEADLINE,
     audit_line,
     headline,
     interval_line,
@@ -40,6 +25,7 @@ from potato_iaa.reporter.ledger_tables import (
 from potato_iaa.reporter.methods import citations, methods
 from potato_iaa.reporter.rounding import interval_text, value_text
 from potato_iaa.reporter.safe_text import markdown_safe
+from potato_iaa.reporter.scheme_tables import scheme_tables
 
 ROWS = 60
 ITEMS = 20
@@ -72,20 +58,8 @@ def _scheme(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[str]:
     yield from ("", f"**F1 exact, typed: {markdown_safe(value)}** ({spread})")
     yield from ("", markdown_safe(interval_line(agreement)))
     yield from _findings(agreement, scheme)
-    for table in (
-        averages_table(scheme),
-        loss_table(scheme),
-        kind_table(scheme),
-        label_table(scheme, limit=ROWS),
-        confusion_table(scheme, limit=ROWS),
-        annotator_table(scheme, limit=ROWS),
-        pair_table(scheme, limit=ROWS),
-        side_table(scheme),
-        item_table(scheme.f1[HEADLINE], limit=ITEMS),
-        coefficient_table(scheme),
-    ):
-        if table:
-            yield from table_lines(table)
+    for table in scheme_tables(scheme, rows=ROWS, items=ITEMS):
+        yield from table_lines(table)
     yield from ("", "### Methods")
     for paragraph in methods(agreement, scheme):
         yield from ("", markdown_safe(paragraph))
