@@ -31,7 +31,8 @@ PATTERNS = {
 UNITS = tuple(PATTERNS)
 
 # What a code point does by itself: part no token, a run of its kind, a token of its own; or only
-# its neighbours tell (JOINING), as after a run a combining mark is one of the run (MARK).
+# its neighbours tell (JOINING), as after a run a combining mark is one of the run (MARK), and so are
+# the few letters that graphemes count as marks: ำ after a full stop is one token with it.
 _GAP, _RUN, _SINGLE, _MARK, _JOINING = range(5)
 Classes = npt.NDArray[np.uint8]
 
@@ -130,13 +131,14 @@ def _pattern_class(unit: str) -> Callable[[str], int]:
 
 def _word_class(character: str) -> int:
     if regex.match(r"\p{Han}", character):
-        return _SINGLE
+        # A mark of the Han script belongs to no run, and yet to what stands before it.
+        return _JOINING if regex.match(r"\p{M}", character) else _SINGLE
     if regex.match(r"[\u00AD\u200C\u200D\u2060]", character):
         return _JOINING
     if regex.match(r"\p{M}", character):
         return _MARK
     if regex.match(r"[\p{L}\p{N}\p{Pc}]", character):
-        return _RUN
+        return _MARK if regex.fullmatch(r"\X", f"!{character}") else _RUN
     # Graphemes of several code points: modifiers, flags, and what goes with the next one.
     joins = any(
         regex.fullmatch(r"\X", pair) for pair in (f"!{character}", character * 2, f"{character}a")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from potato_iaa.measures.tokenizing import UNITS, tokenize, tokenize_all
 # Characters whose part in a token depends on their neighbours, with plain ones between them.
 TROUBLE = (
     "a1_ Z.,!\t\n\r\0\u00a0\u00ad\u200b\u200c\u200d\u2028\u2060\ufeff\u0301\u0308\u20e3\ufe0f"
-    "中東々\U00020bb7カひ한ᄀᆨกำ่नि्क्षةَ\u0600\U0001f525\U0001f3fd\U0001f468\U0001f1eb\U0001f1f7"
+    "中東々\U00020bb7カひ한ᄀᆨกำ่ຳﾞनि्क्षةَ\u0600\U0001f525\U0001f3fd\U0001f468\U0001f1eb\U0001f1f7"
     "\U000e0067\ud800①½#"
 )
 
@@ -52,6 +53,53 @@ def test_words_keep_their_marks_and_symbols_stand_alone(text: str, right: list[s
 )
 def test_other_units_are_what_their_patterns_say(unit: str, right: list[str]) -> None:
     assert pieces("a-b, c", unit) == right
+
+
+def pieces_at_once(text: str, unit: str) -> list[str]:
+    start, end = tokenize_all([text], np.array([0]), np.array([len(text)]), unit)
+    return [text[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        # Letters (Lo, Lm) whose Grapheme_Cluster_Break is SpacingMark or Extend (UAX #29).
+        ("กำ", ["กำ"]),
+        (".ำ", [".ำ"]),
+        (".ຳ", [".ຳ"]),
+        ("ｶﾞ。ﾞ", ["ｶﾞ", "。ﾞ"]),
+        ("ﾟa", ["ﾟa"]),
+        ("中ﾞ", ["中", "ﾞ"]),
+        # Marks (Mc) whose script is Han.
+        ("中\U00016ff0", ["中\U00016ff0"]),
+        (".\U00016ff0", [".\U00016ff0"]),
+        ("a\U00016ff0", ["a", "\U00016ff0"]),
+    ],
+)
+def test_letters_that_join_what_stands_before_them_are_read_as_marks(
+    text: str, right: list[str]
+) -> None:
+    assert pieces(text, "word") == right
+    assert pieces_at_once(text, "word") == right
+
+
+@pytest.mark.parametrize("before", ["", "a", ".", "中", " ", "\U0001f525"])
+@pytest.mark.parametrize("after", ["a", "."])
+def test_whatever_breaks_graphemes_in_a_way_of_its_own_is_read_as_by_itself(
+    before: str, after: str
+) -> None:
+    everything = "".join(map(chr, range(0x110000)))
+    special = regex.findall(r"[[\P{GCB=Other}\p{M}]--[\p{GCB=LV}\p{GCB=LVT}]]", everything, regex.V1)
+    texts = [before + character + after for character in special]
+    length = np.array([len(text) for text in texts])
+    base = np.cumsum(length + 1) - length - 1
+    start, end = tokenize_all(texts, base, length)
+    bounds = [
+        (first + place, last + place)
+        for text, place in zip(texts, base.tolist(), strict=True)
+        for first, last in tokenize(text)
+    ]
+    assert list(zip(start.tolist(), end.tolist(), strict=True)) == bounds
 
 
 def test_an_unknown_unit_is_refused_with_the_units_there_are() -> None:
