@@ -106,7 +106,7 @@ def make_layer(
     in_role = np.array([role_of[name] in roles for name in everybody], dtype=bool)
     offered = corpus.passes["annotator"].isin(wanted_annotators).to_numpy()
     if description.fields is not None:
-        offered &= corpus.passes["field"].isin(description.fields).to_numpy()
+        offered = offered & corpus.passes["field"].isin(description.fields).to_numpy()
     pass_key = passes_of(corpus.passes)
     span_pass_key = passes_of(spans)
     used = np.unique(span_pass_key[in_role[span_pass_key % max(len(everybody), 1)]])
