@@ -16,7 +16,7 @@ from potato_iaa.layer import Layer, make_layer
 from tests.worlds import LENGTH, TEXTS, World, worlds
 
 # A world has many spans, and a corpus of it is slow to make.
-few = settings(max_examples=30)
+few = settings(max_examples=20)
 
 
 def units(layer: Layer) -> list[tuple[str, str]]:

@@ -31,8 +31,8 @@ PATTERNS = {
 UNITS = tuple(PATTERNS)
 
 # What a code point does by itself: part no token, a run of its kind, a token of its own; or only
-# its neighbours tell (JOINING), as after a run a combining mark is one of the run (MARK), and so are
-# the few letters that graphemes count as marks: ำ after a full stop is one token with it.
+# its neighbours tell (JOINING). A combining mark, and a letter such as ำ that graphemes count as
+# one, is of a run (MARK), unless a token of its own stands before it: that it belongs to.
 _GAP, _RUN, _SINGLE, _MARK, _JOINING = range(5)
 Classes = npt.NDArray[np.uint8]
 
@@ -74,8 +74,7 @@ def tokenize_all(
     classes[gaps] = _GAP
     run = (classes == _RUN) | (classes == _MARK)
     lone: Flags = classes == _JOINING
-    lone[1:] |= (classes[1:] == _MARK) & ~run[:-1]
-    lone[0] |= classes[0] == _MARK
+    lone[1:] |= (classes[1:] == _MARK) & (classes[:-1] == _SINGLE)
     involved = np.unique(np.searchsorted(base, np.flatnonzero(lone), side="right") - 1)
     plain = np.ones(len(texts), dtype=bool)
     plain[involved] = False
@@ -96,7 +95,7 @@ def tokenize_all(
         ]
         further = np.array(bounds, dtype=np.int64).reshape(-1, 2)
         start, end = np.concatenate((start, further[:, 0])), np.concatenate((end, further[:, 1]))
-        order = np.argsort(start, kind="stable")
+        order = np.argsort(start)
         start, end = start[order], end[order]
     return start.astype(np.int64), end.astype(np.int64)
 
@@ -112,7 +111,7 @@ def _finder(unit: str) -> Callable[[str], Iterator[Any]]:
 def _classify(points: npt.NDArray[np.uint32], unit: str) -> Classes:
     used = np.flatnonzero(np.bincount(points))
     classify = _word_class if unit == "word" else _pattern_class(unit)
-    table = np.zeros(int(used.max(initial=0)) + 1, dtype=np.uint8)
+    table = np.zeros(int(used.max()) + 1, dtype=np.uint8)
     table[used] = [classify(chr(point)) for point in used.tolist()]
     return table[points]
 
@@ -140,9 +139,6 @@ def _word_class(character: str) -> int:
     if regex.match(r"[\p{L}\p{N}\p{Pc}]", character):
         return _MARK if regex.fullmatch(r"\X", f"!{character}") else _RUN
     # Graphemes of several code points: modifiers, flags, and what goes with the next one.
-    joins = any(
-        regex.fullmatch(r"\X", pair) for pair in (f"!{character}", character * 2, f"{character}a")
-    )
-    if joins:
+    if regex.fullmatch(r"\X", character * 2):
         return _JOINING
     return _GAP if regex.match(r"[\s\p{Cf}\p{Cc}]", character) else _SINGLE

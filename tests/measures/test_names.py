@@ -11,7 +11,14 @@ from potato_iaa.errors import UsageError
 from potato_iaa.matcher.rules import PLAIN, parse_rule
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate
-from potato_iaa.measures.names import _PARAMETERS, AVERAGES, NAMES, MeasureName
+from potato_iaa.measures.names import (
+    _PARAMETERS,
+    AVERAGES,
+    HEADLINE,
+    NAMES,
+    MeasureName,
+    estimate_of,
+)
 from tests.corpora import corpus_of
 
 RULES = [*PLAIN.values(), parse_rule("overlap(iou>=0.5)"), parse_rule("overlap(dice>=0.25)")]
@@ -88,6 +95,100 @@ def test_report_json_and_the_measurement_agree(text: str, scheme: SchemeAgreemen
 
 
 @pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        # The keys of report.json, and the text that names each place of it.
+        ("F1(match=exact,types=yes)", "f1 exact_typed mean_over_pairs"),
+        ("F1(match=soft(dice),types=no)", "f1 soft(dice)_untyped mean_over_pairs"),
+        ("F1(match=exact,types=yes,average=pooled)", "f1 exact_typed pooled"),
+        (
+            "F1(match=exact,types=no,average=items,label=PER)",
+            "f1 exact_untyped labels PER mean_over_items",
+        ),
+        *(
+            (f"token_{figure}", f"token {figure}")
+            for figure in ("alpha", "alpha_bio", "alpha_binary", "alpha_marked", "alpha_io_longest")
+        ),
+        ("token_alpha(label=PER)", "token labels PER"),
+        ("observed_agreement", "token observed_agreement"),
+        ("matched_label_alpha", "matched_labels alpha"),
+        *(
+            (text.format(figure), path.format(figure))
+            for figure in ("u_alpha", "binary_u_alpha", "cu_alpha")
+            for text, path in (
+                ("{}", "unitizing {}"),
+                ("{}(flattened=yes)", "unitizing flattened {}"),
+            )
+        ),
+        ("u_alpha(label=PER)", "unitizing layers PER"),
+        ("u_alpha(label=PER,flattened=yes)", "unitizing flattened layers PER"),
+        ("alpha_u", "unitizing alpha_u mean_over_items"),
+        ("alpha_u(label=PER)", "unitizing alpha_u labels PER"),
+        ("existence_loss", "lost existence"),
+        ("label_loss", "lost label"),
+        ("boundary_loss", "lost boundary"),
+    ],
+)
+def test_a_name_has_its_place_in_report_json(text: str, path: str) -> None:
+    name = MeasureName.parse(text)
+    assert name.path == tuple(path.split())
+    assert str(name) == text
+    assert name.is_loss == text.endswith("loss")
+
+
+def test_the_headline_is_exact_typed_f1_over_pairs() -> None:
+    assert HEADLINE == MeasureName() == MeasureName.parse("F1")
+    assert MeasureName.parse("F1(average=pairs,types=yes,match=exact)") == HEADLINE
+    assert str(HEADLINE) == "F1(match=exact,types=yes)"
+
+
+@pytest.mark.parametrize(
+    ("label", "written"),
+    [
+        ("PER", "PER"),
+        ("per son.1-b", "per son.1-b"),
+        ("é", "é"),
+        ("", '""'),
+        (" x", '" x"'),
+        ("x ", '"x "'),
+        ("a,b", '"a,b"'),
+        ("(", '"("'),
+        (")", '")"'),
+        ('a"b', r'"a\"b"'),
+        ("a\\", r'"a\\"'),
+        ('\\",(', r'"\\\",("'),
+        ("é, à", '"é, à"'),
+    ],
+)
+def test_a_label_is_quoted_where_it_could_be_misread(label: str, written: str) -> None:
+    name = MeasureName("token_alpha", label=label)
+    assert str(name) == f"token_alpha(label={written})"
+    assert MeasureName.parse(str(name)) == name
+
+
+def test_a_figure_of_report_json_may_tell_its_value_alone() -> None:
+    assert estimate_of({"value": 0.5}) == Estimate(0.5)
+    assert estimate_of({"value": None, "why": "no text"}) == Estimate(None, "no text")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("alpha_u", "alpha_u was not measured"),
+        ("alpha_u(label=PER)", "alpha_u was not measured"),
+    ],
+)
+def test_what_is_made_on_request_was_not_measured_unasked(text: str, why: str) -> None:
+    scheme = measure(corpus_of({"d": {"a": [(0, 1, "PER")], "b": []}}), bootstrap=0).schemes[
+        "spans"
+    ]
+    name = MeasureName.parse(text)
+    assert name.lookup(scheme) == Estimate(None, why)
+    assert name.lookup_in(scheme.to_dict()) == Estimate(None, why)
+    assert name.lookup_in({}) == Estimate(None, why)
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("F1(match=terms)", "rule terms was not measured"),
@@ -109,7 +210,17 @@ def test_replicates_bound_the_interval(scheme: SchemeAgreement) -> None:
         assert len(replicates) == 20
         assert replicates.min() <= figure.low + 1e-12
         assert figure.high - 1e-12 <= replicates.max()
-    assert MeasureName.parse("token_alpha").replicates(scheme) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("token_alpha", "F1(average=pooled)", "F1(average=items,label=PER)"),
+        *("F1(match=terms)", "F1(match=terms,average=pooled)", "F1(label=NOBODY)"),
+    ],
+)
+def test_of_other_figures_no_replicates_are_kept(text: str, scheme: SchemeAgreement) -> None:
+    assert MeasureName.parse(text).replicates(scheme) is None
 
 
 @pytest.mark.parametrize(
@@ -117,6 +228,17 @@ def test_replicates_bound_the_interval(scheme: SchemeAgreement) -> None:
     [
         ("f1", "did you mean 'F1'"),
         ("tokenalpha", "did you mean 'token_alpha'"),
+        (
+            "Tokenalpha(label=X)",
+            "no measure 'Tokenalpha(label=X)': did you mean 'token_alpha'? there",
+        ),
+        ("zzzz", "no measure 'zzzz': there are F1, token_alpha, "),
+        ("F1(match=exact) twice", "no measure"),
+        ("F1(flattened=yes)", "F1 has no 'flattened', it takes match, types, average, label."),
+        ("existence_loss(label=X)", "existence_loss has no 'label', it takes no parameters."),
+        ("u_alpha(flattened=maybe)", "flattened is one of yes, no"),
+        ('token_alpha(label="a"b)', "is not a quoted text"),
+        ('token_alpha(label="a)', "a bracket or a quote is not closed"),
         ("F1(match=fuzzy)", "no match rule 'fuzzy'"),
         ("F1(types=maybe)", "types is one of yes, no"),
         ("F1(average=mean)", "average is one of pairs, pooled, items"),

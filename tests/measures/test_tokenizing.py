@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 import regex
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from potato_iaa.errors import UsageError
+from potato_iaa.measures import tokenizing
 from potato_iaa.measures.tokenizing import UNITS, tokenize, tokenize_all
 
 # Characters whose part in a token depends on their neighbours, with plain ones between them.
@@ -21,6 +25,11 @@ TROUBLE = (
 
 def pieces(text: str, unit: str) -> list[str]:
     return [text[start:end] for start, end in tokenize(text, unit)]
+
+
+def pieces_at_once(text: str, unit: str) -> list[str]:
+    start, end = tokenize_all([text], np.array([0]), np.array([len(text)]), unit)
+    return [text[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -36,11 +45,13 @@ def pieces(text: str, unit: str) -> list[str]:
         ("a\u200bb", ["a", "b"]),
         ("👨‍👩‍👧 👍🏽🇫🇷!", ["👨‍👩‍👧", "👍🏽", "🇫🇷", "!"]),
         (" \u0301a", ["\u0301a"]),
+        ("\U0001f3fd", ["\U0001f3fd"]),
         ("", []),
     ],
 )
 def test_words_keep_their_marks_and_symbols_stand_alone(text: str, right: list[str]) -> None:
     assert pieces(text, "word") == right
+    assert pieces_at_once(text, "word") == right
 
 
 @pytest.mark.parametrize(
@@ -53,11 +64,19 @@ def test_words_keep_their_marks_and_symbols_stand_alone(text: str, right: list[s
 )
 def test_other_units_are_what_their_patterns_say(unit: str, right: list[str]) -> None:
     assert pieces("a-b, c", unit) == right
+    assert pieces_at_once("a-b, c", unit) == right
 
 
-def pieces_at_once(text: str, unit: str) -> list[str]:
+@pytest.mark.parametrize("unit", UNITS)
+def test_plain_texts_are_not_read_one_by_one(monkeypatch: pytest.MonkeyPatch, unit: str) -> None:
+    def unwanted(text: str) -> Iterator[Any]:
+        raise AssertionError(text)
+
+    text = "Ada's cafe\u0301, नरेंद्र 東京\n(3.5 %)"
+    right = list(tokenize(text, unit))
+    monkeypatch.setattr(tokenizing, "_finder", lambda unit: unwanted)
     start, end = tokenize_all([text], np.array([0]), np.array([len(text)]), unit)
-    return [text[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
+    assert list(zip(start.tolist(), end.tolist(), strict=True)) == right
 
 
 @pytest.mark.parametrize(
