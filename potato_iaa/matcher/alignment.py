@@ -201,8 +201,6 @@ def _ranked(knots: _Knots, overlap: Ints, same_label: Ints, offsets: Ints) -> Fl
     level that would leave the whole numbers a float holds exactly is dropped, the last first: the
     number of matches is never at risk.
     """
-    if not len(overlap):
-        return np.zeros(0)
     sizes = np.diff(np.append(knots.first, len(overlap)))
     most = np.minimum(knots.rows, knots.columns).astype(np.float64)
     lateness = np.repeat(np.maximum.reduceat(offsets, knots.first), sizes) - offsets

@@ -35,7 +35,7 @@ def drift(layer: Layer, counts: Counts, ground: Ground) -> pd.DataFrame:
     pair = np.concatenate((comparisons.pair, comparisons.pair + len(comparisons.pair_a)))
     key = sides[pair] * items + np.concatenate((comparisons.item, comparisons.item))
     shared = np.unique(key)
-    ranked = shared[np.lexsort((shared % items, order[shared], shared // items))]
+    ranked = shared[np.lexsort((order[shared], shared // items))]
     first = group_starts(ranked // items)
     size = np.diff(np.append(first, len(ranked)))
     rank = np.arange(len(ranked)) - np.repeat(first, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from potato_iaa.layer import Layer
@@ -13,10 +14,25 @@ from potato_iaa.matcher import (
     term_layer,
     typed_edges,
 )
+from potato_iaa.matcher.terms import normalised
 from tests.worlds import ONE_UNIT, World, worlds
 
 SMALL = worlds() | worlds(ONE_UNIT)
 few = settings(max_examples=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("  Cafe\u0301\n du  NORD ", "caf\u00e9 du nord"),
+        ("Stra\u00dfe", "strasse"),
+        # Folding can leave what is not composed: ΐ folds to three code points.
+        ("\u0390", "\u0390"),
+        ("\u1fd3", "\u0390"),
+    ],
+)
+def test_a_term_is_composed_folded_and_has_single_blanks(text: str, right: str) -> None:
+    assert normalised(text) == right
 
 
 def test_equal_terms_are_matched_whatever_their_offsets() -> None:
@@ -40,6 +56,26 @@ def test_equal_terms_are_matched_whatever_their_offsets() -> None:
     assert list(zip(edges.left.tolist(), edges.right.tolist(), strict=True)) == [(0, 1)]
     same = typed_edges(typed, exact_edges(typed))
     assert list(zip(same.left.tolist(), same.right.tolist(), strict=True)) == [(2, 1)]
+
+
+def test_every_text_of_a_pass_stands_once_and_meets_its_own_unit_only() -> None:
+    # a, b and c in two texts; b stands twice in the first and a in the second.
+    letters = {"d1": [(0, 1), (1, 2), (8, 9), (10, 11)], "d2": [(2, 3), (5, 6), (7, 8), (11, 12)]}
+    world = World(
+        {
+            (item, "", who): frozenset(("X", (place,)) for place in places)
+            for item, places in letters.items()
+            for who in "AB"
+        }
+    )
+    for typed in (False, True):
+        layer = term_layer(world.layer(), typed=typed)
+        starts = (layer.span_start - layer.unit_base[layer.span_unit]).tolist()
+        assert starts == [0, 0, 1, 1, 10, 10, 2, 2, 5, 5, 11, 11]
+        edges = exact_edges(layer)
+        assert sorted(zip(edges.left.tolist(), edges.right.tolist(), strict=True)) == [
+            (span, span + 1) for span in range(0, 12, 2)
+        ]
 
 
 def terms(layer: Layer) -> list[tuple[str, int, str]]:
