@@ -276,6 +276,20 @@ def test_declared_labels_come_first_and_in_their_order() -> None:
     assert layer.scheme == "spans"
 
 
+def test_labels_that_were_not_declared_follow_by_name() -> None:
+    names = ["m", "c", "x", "a", "q", "b", "z"]
+    corpus = Corpus.from_tables(
+        items=[(item, "abc") for item in names],
+        passes=[],
+        spans=[(item, "ann", 0, 1, item) for item in names],
+        labels=["q"],
+    )
+    layer = make_layer(corpus, "spans")
+    assert layer.labels == ("q", "a", "b", "c", "m", "x", "z")
+    assert layer.unit_field == ("",) * 7
+    assert [layer.labels[code] for code in layer.span_label] == sorted(names)
+
+
 def test_spans_of_another_scheme_are_in_another_layer() -> None:
     corpus = Corpus.from_tables(
         items=[("d1", "abc")],
@@ -293,6 +307,15 @@ def test_spans_of_another_scheme_are_in_another_layer() -> None:
 def test_a_scheme_that_there_is_not_is_refused() -> None:
     with pytest.raises(UsageError, match="no span scheme 'names'"):
         make_layer(World({}).corpus(), "names")
+
+
+def test_one_annotator_may_read_many_units() -> None:
+    marks = frozenset([("X", ((1, 2),))])
+    world = World({(item, "", "A"): marks for item in TEXTS})
+    layer = world.layer()
+    assert passes(layer) == world.places
+    assert layer.annotators == ("A",)
+    assert (layer.span_start - layer.unit_base).tolist() == [1, 1, 1]
 
 
 def test_nothing_read_is_an_empty_layer() -> None:

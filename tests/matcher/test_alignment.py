@@ -112,7 +112,7 @@ def test_large_knots_are_matched_as_small_ones_are(marks: list[Marks]) -> None:
         )
 
 
-def overlap_of(edges: Edges, left: np.ndarray, right: np.ndarray) -> int:  # type: ignore[type-arg]
+def overlap_of(edges: Edges, left: np.ndarray, right: np.ndarray) -> int:
     overlap = dict(
         zip(zip(edges.left.tolist(), edges.right.tolist(), strict=True), edges.overlap, strict=True)
     )

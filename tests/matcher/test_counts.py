@@ -75,8 +75,8 @@ def test_spans_are_counted_for_both_sides_of_every_comparison(world: World) -> N
     right: tuple[Counter[Cell], Counter[Cell]] = (Counter(), Counter())
     for one, other in combinations(world.places, 2):
         if one[:2] == other[:2]:
-            for side, place in zip(right, (one, other), strict=True):
-                side.update((one[0], one[2], other[2], label) for label, _ in world.passes[place])
+            for spans, place in zip(right, (one, other), strict=True):
+                spans.update((one[0], one[2], other[2], label) for label, _ in world.passes[place])
     for alignment in (align(layer, edges), align_soft(layer, edges, None)):
         counts = count_matches(layer, comparisons, alignment)
         assert cells(layer, comparisons, counts.n_a) == right[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -212,7 +213,7 @@ def test_a_coefficient_is_written_with_its_labels_and_why_it_has_no_interval() -
     )
     why = "one continuum is not resampled: the mean over items is"
     of_d = {"value": 1.0, "interval_why": why, "labels": {"X": {"value": 1.0}}}
-    of_e = {"value": None, "why": ONE_ANNOTATOR, "interval_why": why, "labels": {}}
+    of_e: dict[str, Any] = {"value": None, "why": ONE_ANNOTATOR, "interval_why": why, "labels": {}}
     written = found.to_dict()
     assert written["concatenated"] == of_d
     assert written["items"] == [
