@@ -13,18 +13,15 @@ import pytest
 
 from potato_iaa import Corpus
 from potato_iaa.layer import Layer, make_layer
-from potato_iaa.measures.alpha_u import (
-    NO_UNIT,
-    OVERLAPPING,
-    AlphaUFigures,
-    alpha_u_figures,
-)
-from tests.corpora import NO_SHARED_ITEMS, ONE_ANNOTATOR
+from potato_iaa.measures.alpha_u import AlphaUFigures, alpha_u_figures
+from tests.corpora import NO_SHARED_ITEMS, NO_VARIATION, ONE_ANNOTATOR
 
 Unit = tuple[int, int]
 Spans = Sequence[tuple[int, int, str]]
 Passes = Mapping[str, Mapping[str, Spans]]
 LABELS = ("X", "Y", "Z")
+NO_UNIT = "no unit"
+OVERLAPPING = "an annotator has overlapping units of the same label"
 
 
 def gaps_of(units: Sequence[Unit], length: int) -> list[Unit]:
@@ -196,6 +193,14 @@ def test_an_undefined_mean_says_why(items: Passes, people: str, why: str) -> Non
     found = figures(items, dict.fromkeys(items, 5), people)
     assert (found.mean_over_items.value, found.mean_over_items.why) == (None, why)
     assert (found.labels["Z"].value, found.labels["Z"].why) == (None, why)
+
+
+def test_a_text_of_one_code_point_that_all_marked_leaves_nothing_to_chance() -> None:
+    # Do and De are both 0, of each label and of all.
+    found = figures({"d": {"A": [(0, 1, "X")], "B": [(0, 1, "X")]}}, {"d": 1})
+    (alpha,) = (alpha for *_, alpha in found.items)
+    assert (alpha.value, alpha.why, alpha.labels) == (None, NO_VARIATION, {})
+    assert found.mean_over_items.why == NO_VARIATION
 
 
 def test_a_label_without_overlaps_has_its_alpha_beside_one_that_overlaps() -> None:
