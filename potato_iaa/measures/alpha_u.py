@@ -141,8 +141,9 @@ def alpha_u_figures(layer: Layer, weights: Floats) -> AlphaUFigures:
     """α_U per item (per display field) and label, and the mean over items that have a value.
 
     Undefined: fewer than two annotators; no unit; a text of one code point that all marked; units
-    of one label that overlap within an annotator. Different labels may overlap; touching units stay apart. No rule for several
-    documents is agreed on: ``concatenated`` joins the items that all annotators read.
+    of one label that overlap within an annotator. Different labels may overlap; touching units
+    stay apart. No rule for several documents is agreed on: ``concatenated`` joins the items that
+    all annotators read.
 
     Sources: Krippendorff 1995, doi:10.2307/271061; 2004, doi:10.1007/s11135-004-8107-7.
     """
