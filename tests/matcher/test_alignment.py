@@ -129,7 +129,9 @@ def listed(layer: Layer, found: Alignment) -> Pairs:
         label = layer.labels[layer.span_label[span]]
         return int(layer.span_start[span]), int(layer.span_end[span]), label
 
-    return {(mark(left), mark(right)) for left, right in zip(found.left, found.right, strict=True)}
+    pairs = [(mark(left), mark(right)) for left, right in zip(found.left, found.right, strict=True)]
+    assert len(pairs) == len(set(pairs))
+    return set(pairs)
 
 
 as_tables_and_by_edges = pytest.mark.parametrize("table", [0, alignment.TABLE])
@@ -205,6 +207,12 @@ FAR = 10**15
             [(0, 1, "X"), (0, 2 * FAR, "X")],
             [(0, FAR, "X"), (2 * FAR - 1, 3 * FAR, "X")],
             {((0, 1, "X"), (0, FAR, "X")), ((0, 2 * FAR, "X"), (2 * FAR - 1, 3 * FAR, "X"))},
+        ),
+        # In any order of the spans.
+        (
+            [(0, 2 * FAR, "X"), (1, 2, "X")],
+            [(0, 5, "X"), (10, FAR, "X")],
+            {((0, 2 * FAR, "X"), (10, FAR, "X")), ((1, 2, "X"), (0, 5, "X"))},
         ),
         # The overlap, whatever labels and offsets: FAR − 1 characters against FAR − 2.
         (
