@@ -214,17 +214,17 @@ FAR = 10**15
             [(0, 5, "X"), (10, FAR, "X")],
             {((0, 2 * FAR, "X"), (10, FAR, "X")), ((1, 2, "X"), (0, 5, "X"))},
         ),
-        # The overlap, whatever labels and offsets: FAR − 1 characters against FAR − 2.
+        # The overlap, by one character, against equal labels and the smallest offsets.
         (
             [(0, 2 * FAR, "X")],
-            [(1, FAR, "Y"), (FAR + 2, 2 * FAR, "X")],
-            {((0, 2 * FAR, "X"), (1, FAR, "Y"))},
+            [(2, FAR, "X"), (FAR + 1, 2 * FAR, "Y")],
+            {((0, 2 * FAR, "X"), (FAR + 1, 2 * FAR, "Y"))},
         ),
-        # The labels, where the overlaps are equal and only the offsets are lost.
+        # Equal labels, where overlaps are equal, against the smallest offsets.
         (
-            [(0, 2 * 10**6, "X")],
-            [(0, 10**6, "Y"), (10**6, 2 * 10**6, "X"), (2 * 10**6 - 1, FAR, "Y")],
-            {((0, 2 * 10**6, "X"), (10**6, 2 * 10**6, "X"))},
+            [(0, 2 * 10**8, "X")],
+            [(0, 10**8, "Y"), (10**8, 2 * 10**8, "X")],
+            {((0, 2 * 10**8, "X"), (10**8, 2 * 10**8, "X"))},
         ),
     ],
 )
