@@ -229,8 +229,8 @@ def test_of_other_figures_no_replicates_are_kept(text: str, scheme: SchemeAgreem
         ("f1", "did you mean 'F1'"),
         ("tokenalpha", "did you mean 'token_alpha'"),
         (
-            "Tokenalpha(label=X)",
-            "no measure 'Tokenalpha(label=X)': did you mean 'token_alpha'? there",
+            "tokn_alpha(label=of all words the longest)",
+            "no measure 'tokn_alpha(label=of all words the longest)': did you mean 'token_alpha'? th",
         ),
         ("zzzz", "no measure 'zzzz': there are F1, token_alpha, "),
         ("F1(match=exact) twice", "no measure"),
