@@ -230,7 +230,7 @@ def test_of_other_figures_no_replicates_are_kept(text: str, scheme: SchemeAgreem
         ("tokenalpha", "did you mean 'token_alpha'"),
         (
             "tokn_alpha(label=of all words the longest)",
-            "no measure 'tokn_alpha(label=of all words the longest)': did you mean 'token_alpha'? th",
+            "(label=of all words the longest)': did you mean 'token_alpha'? there are F1, ",
         ),
         ("zzzz", "no measure 'zzzz': there are F1, token_alpha, "),
         ("F1(match=exact) twice", "no measure"),
