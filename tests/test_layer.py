@@ -13,7 +13,7 @@ from potato_iaa import Corpus
 from potato_iaa.corpus import Scheme
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
-from tests.worlds import LENGTH, TEXTS, World, worlds
+from tests.worlds import FIELDS, LENGTH, TEXTS, World, worlds
 
 # A world has many spans, and a corpus of it is slow to make.
 few = settings(max_examples=20)
@@ -311,11 +311,11 @@ def test_a_scheme_that_there_is_not_is_refused() -> None:
 
 def test_one_annotator_may_read_many_units() -> None:
     marks = frozenset([("X", ((1, 2),))])
-    world = World({(item, "", "A"): marks for item in TEXTS})
+    world = World({(item, field, "A"): marks for item in TEXTS for field in FIELDS})
     layer = world.layer()
     assert passes(layer) == world.places
     assert layer.annotators == ("A",)
-    assert (layer.span_start - layer.unit_base).tolist() == [1, 1, 1]
+    assert (layer.span_start - layer.unit_base).tolist() == [1] * 6
 
 
 def test_nothing_read_is_an_empty_layer() -> None:
