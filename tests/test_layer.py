@@ -286,6 +286,8 @@ def test_labels_that_were_not_declared_follow_by_name() -> None:
     )
     layer = make_layer(corpus, "spans")
     assert layer.labels == ("q", "a", "b", "c", "m", "x", "z")
+    assert layer.items == tuple(sorted(names))
+    assert layer.unit_item.tolist() == list(range(7))
     assert layer.unit_field == ("",) * 7
     assert [layer.labels[code] for code in layer.span_label] == sorted(names)
 

@@ -45,6 +45,7 @@ def test_without_resamples_there_is_the_first_column_alone() -> None:
 
 def test_without_items_there_is_nothing_to_weigh() -> None:
     assert item_weights(0, of=2, resamples=5, seed=0).shape == (0, 6)
+    assert item_weights(0, of=0, resamples=5, seed=0).shape == (0, 6)
 
 
 def multinomial(counts: Sequence[int], of: int) -> float:
