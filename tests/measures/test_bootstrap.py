@@ -109,6 +109,13 @@ def test_undefined_replicates_are_left_out_and_their_share_is_told() -> None:
     assert undefined.tolist() == [0.5, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("row", [[0.5], [0.5, math.nan], [math.nan, 0.5, math.nan]])
+def test_the_one_replicate_that_is_defined_is_both_bounds(row: list[float]) -> None:
+    low, high, undefined = interval(np.array([row]))
+    assert (low[0], high[0]) == (0.5, 0.5)
+    assert undefined[0] == pytest.approx(1 - 1 / len(row))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_intervals_are_numpys_percentiles_of_the_defined_replicates(seed: int) -> None:
     order = np.random.default_rng(seed)
