@@ -18,6 +18,7 @@ from scipy import sparse
 from potato_iaa import Corpus
 from potato_iaa.arrays import Floats
 from potato_iaa.measures.bootstrap import estimate, interval, item_weights, weighted_sums
+from potato_iaa.measures.estimate import Estimate
 from tests.corpora import Figures, Span, estimates, figures_of
 
 Passes = Mapping[str, Sequence[Span]]
@@ -138,9 +139,8 @@ def test_without_replicates_there_is_no_interval() -> None:
 
 
 def test_an_undefined_value_has_no_interval_whatever_its_replicates() -> None:
-    found = estimate(np.array([np.nan, 0.5, 0.7]), why="no unit", n=0, of=2)
-    assert (found.value, found.why, found.low, found.high) == (None, "no unit", None, None)
-    assert (found.n, found.of) == (0, 2)
+    found = estimate(np.array([np.nan, 0.5, 0.7]), why="no unit", n=1, of=2)
+    assert found == Estimate(None, "no unit", n=1, of=2)
 
 
 def test_a_value_with_replicates_has_its_interval_and_no_reason() -> None:
@@ -151,13 +151,13 @@ def test_a_value_with_replicates_has_its_interval_and_no_reason() -> None:
 
 
 def test_a_value_whose_replicates_are_all_undefined_says_so() -> None:
-    found = estimate(np.array([0.5, np.nan, np.nan]), why="no unit", n=1, of=1)
-    assert (found.value, found.low, found.high, found.undefined) == (0.5, None, None, 1.0)
+    found = estimate(np.array([0.5, np.nan, np.nan]), why="no unit", n=1, of=2)
+    assert found == Estimate(0.5, undefined=1.0, n=1, of=2)
 
 
 def test_a_value_without_a_bootstrap_has_neither_interval_nor_share() -> None:
-    found = estimate(np.array([0.5]), why="no unit", n=1, of=1)
-    assert (found.low, found.high, found.undefined) == (None, None, None)
+    found = estimate(np.array([0.5]), why="no unit", n=1, of=2)
+    assert found == Estimate(0.5, n=1, of=2)
 
 
 # Every interval of a report, by measuring every resample ------------------------------------------
