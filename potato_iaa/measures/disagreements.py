@@ -145,7 +145,7 @@ def _named(codes: Ints, names: tuple[str, ...]) -> pd.Categorical[str]:
     known = sorted(set(names))
     place = {name: position for position, name in enumerate(known)}
     table = np.array([place[name] for name in names], dtype=np.int64)
-    return pd.Categorical.from_codes(table[codes] if len(table) else codes, pd.Index(known))
+    return pd.Categorical.from_codes(table[codes], pd.Index(known))
 
 
 def kind_counts(

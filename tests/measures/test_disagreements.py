@@ -285,9 +285,13 @@ def test_rows_follow_the_items_and_the_places_in_their_texts() -> None:
         "d2": {"A": [early], "B": []},
         "d1": {"A": [late, middle], "B": [early, (15, 19, "X")], "C": [late, middle]},
     }
+    table = scheme_of(corpus_of(marks)).disagreements
+    for column in ("item", "a", "b"):
+        names = list(table[column].cat.categories)
+        assert names == sorted(names)
     rows = [
         (row["item"], row["a"], row["b"], side(row, "a"), side(row, "b"))
-        for row in table_rows(scheme_of(corpus_of(marks)).disagreements)
+        for row in table_rows(table)
     ]
     assert rows == [
         ("d1", "A", "B", None, early),
