@@ -123,6 +123,8 @@ def test_the_published_example_with_missing_answers_at_the_level_of_each_kind(
 ) -> None:
     found = figures(PUBLISHED, kind)
     assert found.level == LEVEL_OF[kind]
+    # The twelfth unit has one value.
+    assert (found.items, found.alpha.n, found.alpha.of) == (11, 11, 12)
     assert found.alpha.value is not None
     assert round(found.alpha.value, 3) == right
     assert found.alpha.value == pytest.approx(
@@ -315,6 +317,7 @@ def test_sets_of_options_are_one_value_each_whatever_their_order() -> None:
     )
     assert found.alpha.value == pytest.approx(right)
     assert (found.level, found.items, found.answers, found.unknown) == ("nominal", 3, 8, 0)
+    assert found.values == {"p + q": 3, "q": 2, "r": 2, "p": 1}
 
 
 def test_an_option_is_chosen_or_not_by_those_who_answered() -> None:
@@ -432,8 +435,9 @@ def test_what_leaves_alpha_undefined(kind: str, answers: Answers, why: str) -> N
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_a_question_that_nobody_answered_has_its_row() -> None:
-    found = figures({}, items=["d1"])
+@pytest.mark.parametrize("kind", [*LEVEL_OF, "multiselect"])
+def test_a_question_that_nobody_answered_has_its_row(kind: str) -> None:
+    found = figures({}, kind, items=["d1"])
     assert (found.items, found.answers, found.unknown, found.values) == (0, 0, 0, {})
     assert found.alpha.value is None
     assert found.alpha.why
