@@ -168,7 +168,7 @@ def count(place: Place) -> Work:
     def work() -> dict[str, Any]:
         blocks = cut(own)
         tallies = join(list(in_threads(partial(count_block, settings), blocks)))
-        return {"blocks": len(blocks), "disagreements": len(tallies.disagreements)}
+        return {"blocks": len(blocks), "disagreements": len(tallies.disagreements.kind)}
 
     return work
 

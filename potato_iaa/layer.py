@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Ints
+from potato_iaa.arrays import Ints, group_starts
 from potato_iaa.corpus import Corpus
 
 
@@ -106,12 +106,12 @@ def make_layer(
     in_role = np.array([role_of[name] in roles for name in everybody], dtype=bool)
     offered = corpus.passes["annotator"].isin(wanted_annotators).to_numpy()
     if description.fields is not None:
-        offered &= corpus.passes["field"].isin(description.fields).to_numpy()
+        offered = offered & corpus.passes["field"].isin(description.fields).to_numpy()
     pass_key = passes_of(corpus.passes)
     span_pass_key = passes_of(spans)
     used = np.unique(span_pass_key[in_role[span_pass_key % max(len(everybody), 1)]])
     chosen = offered | np.isin(pass_key, used)
-    by_key = np.argsort(pass_key[chosen], kind="stable")
+    by_key = np.argsort(pass_key[chosen])
     pass_key = pass_key[chosen][by_key]
     pass_order = corpus.passes["order"].to_numpy(dtype=np.int64)[chosen][by_key]
 
@@ -138,7 +138,7 @@ def make_layer(
         [reach[position] if text is None else len(text) for position, text in enumerate(texts)],
         dtype=np.int64,
     )
-    base = np.concatenate(([0], np.cumsum(length + 1)[:-1])).astype(np.int64)[: len(length)]
+    base = np.concatenate(([0], np.cumsum(length + 1))).astype(np.int64)[: len(length)]
     part_start = start + base[pass_unit[part_pass]]
     part_end = end + base[pass_unit[part_pass]]
 
@@ -146,13 +146,11 @@ def make_layer(
     order = np.lexsort((part_start, span_of_part))
     span_of_part, part_start, part_end = span_of_part[order], part_start[order], part_end[order]
     part_pass, part_label = part_pass[order], part_label[order]
-    first = np.searchsorted(span_of_part, np.arange(span_of_part.max(initial=-1) + 1))
+    first = group_starts(span_of_part)
     last = np.append(first[1:], len(span_of_part))[: len(first)] - 1
     span_start, span_end = part_start[first], part_end[last]
     span_pass, span_label = part_pass[first], part_label[first]
-    span_length = np.bincount(
-        span_of_part, weights=part_end - part_start, minlength=len(first)
-    ).astype(np.int64)
+    span_length = np.bincount(span_of_part, weights=part_end - part_start).astype(np.int64)
 
     canonical = np.lexsort((pass_annotator[span_pass], span_label, span_end, span_start))
     rank = np.empty_like(canonical)
@@ -188,7 +186,7 @@ def make_layer(
 
 def _codes(column: pd.Series, code: dict[str, int]) -> Ints:
     table = np.array([code[str(name)] for name in column.cat.categories], dtype=np.int64)
-    return table[column.cat.codes.to_numpy()] if len(table) else np.zeros(0, dtype=np.int64)
+    return table[column.cat.codes.to_numpy()]
 
 
 def _labels(declared: tuple[str, ...], column: pd.Series) -> tuple[tuple[str, ...], Ints]:
@@ -198,8 +196,7 @@ def _labels(declared: tuple[str, ...], column: pd.Series) -> tuple[tuple[str, ..
     code = {name: position for position, name in enumerate(labels)}
     categories = list(column.cat.categories)
     table = np.array([code.get(str(name), -1) for name in categories], dtype=np.int64)
-    codes = column.cat.codes.to_numpy()
-    return labels, table[codes] if len(table) else np.zeros(0, dtype=np.int64)
+    return labels, table[column.cat.codes.to_numpy()]
 
 
 def _extents(span_of_part: Ints, start: Ints, end: Ints, first: Ints) -> Ints:

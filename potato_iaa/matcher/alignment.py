@@ -90,9 +90,7 @@ def _untangle(layer: Layer, edges: Edges) -> tuple[Ints, _Knots]:
     nodes = make_nodes(layer)
     node_left = nodes.of(layer, edges.left, layer.span_pass[edges.right])
     node_right = nodes.of(layer, edges.right, layer.span_pass[edges.left])
-    degree = np.bincount(node_left, minlength=nodes.size) + np.bincount(
-        node_right, minlength=nodes.size
-    )
+    degree = np.bincount(np.concatenate((node_left, node_right)))
     alone = (degree[node_left] == 1) & (degree[node_right] == 1)
     knotted = np.flatnonzero(~alone)
     left, right = node_left[knotted], node_right[knotted]
@@ -186,8 +184,7 @@ def _assign_edges(
         # The solver of scipy before 1.15 takes no wider indices.
         ends = (np.concatenate((row, own)), np.concatenate((column, columns + own)))
         narrow = (ends[0].astype(np.int32), ends[1].astype(np.int32))
-        size = (rows, columns + rows)
-        graph = sparse.csr_array(sparse.coo_array((worth, narrow), shape=size))
+        graph = sparse.csr_array(sparse.coo_array((worth, narrow)))
         picked_row, picked_column = min_weight_full_bipartite_matching(graph, maximize=True)
         real = picked_column < columns
         key = row * columns + column
@@ -204,8 +201,6 @@ def _ranked(knots: _Knots, overlap: Ints, same_label: Ints, offsets: Ints) -> Fl
     level that would leave the whole numbers a float holds exactly is dropped, the last first: the
     number of matches is never at risk.
     """
-    if not len(overlap):
-        return np.zeros(0)
     sizes = np.diff(np.append(knots.first, len(overlap)))
     most = np.minimum(knots.rows, knots.columns).astype(np.float64)
     lateness = np.repeat(np.maximum.reduceat(offsets, knots.first), sizes) - offsets

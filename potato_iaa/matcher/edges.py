@@ -80,7 +80,7 @@ def _summed(edges: Edges, layer: Layer) -> Edges:
     key = edges.left * len(layer.span_start) + edges.right
     order = np.argsort(key, kind="stable")
     first = group_starts(key[order])
-    overlap = np.add.reduceat(edges.overlap[order], first) if len(first) else edges.overlap
+    overlap = np.add.reduceat(edges.overlap[order], first)
     return Edges(edges.left[order][first], edges.right[order][first], overlap)
 
 

@@ -35,7 +35,8 @@ class Rule:
 
 def _decimal(threshold: Fraction) -> str:
     """All digits of a threshold that was given in digits."""
-    with localcontext(prec=200):
+    # A fraction of a power of ten has no more places than its denominator has bits.
+    with localcontext(prec=max(200, threshold.denominator.bit_length())):
         return f"{(Decimal(threshold.numerator) / threshold.denominator).normalize():f}"
 
 

@@ -11,17 +11,17 @@ from potato_iaa.measures.tokens import Coincidences, LabelCoincidences
 def nominal_alpha(disagreement: Floats, values: Floats) -> Floats:
     """Krippendorff's nominal alpha; NaN without pairable values or without variation among them.
 
-        ``disagreement``: float64 (…,), Σ_{c≠k} o_ck; ``values``: float64 (values, …), the n_c.
-        α = 1 − (n − 1)·Σ_{c≠k} o_ck / (n² − Σ n_c²).
+    ``disagreement``: float64 (…,), Σ_{c≠k} o_ck; ``values``: float64 (values, …), the n_c.
+    α = 1 − (n − 1)·Σ_{c≠k} o_ck / (n² − Σ n_c²).
 
-        Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability
-        (repository.upenn.edu/asc_papers/43). Its example of four observers with missing data has 40
+    Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability
+    (repository.upenn.edu/asc_papers/43). Its example of four observers with missing data has 40
     pairable values, of whose coincidences 8 disagree:
 
-        >>> import numpy as np
+    >>> import numpy as np
     >>> counts = np.array([9.0, 13.0, 10.0, 5.0, 3.0])
-        >>> print(f"{nominal_alpha(np.array(8.0), counts):.3f}")
-        0.743
+    >>> print(f"{nominal_alpha(np.array(8.0), counts):.3f}")
+    0.743
     """
     n = values.sum(axis=0)
     variation = n * n - (values * values).sum(axis=0)

@@ -14,6 +14,7 @@ from potato_iaa.layer import Layer
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
+    NO_VARIATION,
     ONE_ANNOTATOR,
     Estimate,
     plain,
@@ -130,18 +131,19 @@ def _in_gap_of(units: Units, other: Units) -> float:
 
 
 def _gaps(units: Units, length: int) -> Floats:
+    """The lengths of the gaps, 0 where units touch each other or an end."""
     start, end = units
-    bounds = np.concatenate(([0], end)), np.concatenate((start, [length]))
-    gaps = (bounds[1] - bounds[0]).astype(np.float64)
-    return gaps[gaps > 0]
+    gaps: Floats = (np.append(start, length) - np.append(0, end)).astype(np.float64)
+    return gaps
 
 
 def alpha_u_figures(layer: Layer, weights: Floats) -> AlphaUFigures:
     """α_U per item (per display field) and label, and the mean over items that have a value.
 
-    Undefined: fewer than two annotators; no unit; units of one label that overlap within an
-    annotator. Different labels may overlap; touching units stay apart. No rule for several
-    documents is agreed on: ``concatenated`` joins the items that all annotators read.
+    Undefined: fewer than two annotators; no unit; a text of one code point that all marked; units
+    of one label that overlap within an annotator. Different labels may overlap; touching units
+    stay apart. No rule for several documents is agreed on: ``concatenated`` joins the items that
+    all annotators read.
 
     Sources: Krippendorff 1995, doi:10.2307/271061; 2004, doi:10.1007/s11135-004-8107-7.
     """
@@ -233,7 +235,8 @@ def _alpha_u(
     if not complete:
         return AlphaU(None, OVERLAPPING, labels)
     if expected_sum <= 0:
-        return AlphaU(None, NO_UNIT, labels)
+        # All of a text of one code point, marked by everybody, is as expected by chance.
+        return AlphaU(None, NO_VARIATION if sections else NO_UNIT, labels)
     return AlphaU(1 - observed_sum / expected_sum, None, labels)
 
 

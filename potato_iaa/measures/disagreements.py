@@ -34,9 +34,6 @@ class Disagreements:
     kind: Ints
     row: Ints
 
-    def __len__(self) -> int:
-        return len(self.left)
-
 
 def find_disagreements(
     layer: Layer, comparisons: Comparisons, overlaps: Edges, alignment: Alignment
@@ -86,8 +83,8 @@ def find_disagreements(
     row = comparisons.row_of(pass_a, pass_b)
     kind = np.concatenate((kind[told], np.where(other == NOBODY, MISSED, SPLIT)))
     start = np.minimum(
-        np.where(left == NOBODY, np.iinfo(np.int64).max, _at(layer.span_start, left)),
-        np.where(right == NOBODY, np.iinfo(np.int64).max, _at(layer.span_start, right)),
+        np.where(left == NOBODY, np.iinfo(np.int64).max, layer.span_start[left]),
+        np.where(right == NOBODY, np.iinfo(np.int64).max, layer.span_start[right]),
     )
     order = np.lexsort((right, left, pass_b, pass_a, start))
     return Disagreements(left[order], right[order], kind[order], row[order])
@@ -101,11 +98,6 @@ def lifted(found: Disagreements, first_span: int, first_row: int) -> Disagreemen
         kind=found.kind,
         row=found.row + first_row,
     )
-
-
-def _at(values: Ints, index: Ints) -> Ints:
-    """``values[index]``, anything where the index is -1."""
-    return values[index] if len(values) else index
 
 
 def _nearest(layer: Layer, nodes: Nodes, overlaps: Edges, matched: Flags, exactly: Flags) -> Ints:
@@ -139,11 +131,11 @@ def disagreement_table(
     for name, span in (("a", disagreements.left), ("b", disagreements.right)):
         absent = span == NOBODY
         sides[f"label_{name}"] = pd.Categorical.from_codes(
-            np.where(absent, -1, _at(layer.span_label, span)),
+            np.where(absent, -1, layer.span_label[span]),
             pd.Index(list(layer.labels), dtype=object),
         )
         for end, values in (("start", layer.span_start), ("end", layer.span_end)):
-            offsets = pd.array(_at(values, span) - base, dtype="Int64")
+            offsets = pd.array(values[span] - base, dtype="Int64")
             offsets[absent] = pd.NA
             sides[f"{end}_{name}"] = offsets
     columns = ["label_a", "start_a", "end_a", "label_b", "start_b", "end_b"]
@@ -163,7 +155,7 @@ def _named(codes: Ints, names: tuple[str, ...]) -> pd.Categorical[str]:
     known = sorted(set(names))
     place = {name: position for position, name in enumerate(known)}
     table = np.array([place[name] for name in names], dtype=np.int64)
-    return pd.Categorical.from_codes(table[codes] if len(table) else codes, pd.Index(known))
+    return pd.Categorical.from_codes(table[codes], pd.Index(known))
 
 
 def kind_counts(
@@ -179,12 +171,8 @@ def kind_counts(
     a, b = layer.pass_annotator[pass_a], layer.pass_annotator[pass_b]
     size = len(layer.annotators)
     pair = np.searchsorted(comparisons.pair_a * size + comparisons.pair_b, a * size + b)
-    label_a = np.where(
-        disagreements.left == NOBODY, NOBODY, _at(layer.span_label, disagreements.left)
-    )
-    label_b = np.where(
-        disagreements.right == NOBODY, NOBODY, _at(layer.span_label, disagreements.right)
-    )
+    label_a = np.where(disagreements.left == NOBODY, NOBODY, layer.span_label[disagreements.left])
+    label_b = np.where(disagreements.right == NOBODY, NOBODY, layer.span_label[disagreements.right])
     second = (label_b != NOBODY) & (label_b != label_a)
     label = np.concatenate((label_a[label_a != NOBODY], label_b[second]))
     label_kind = np.concatenate((disagreements.kind[label_a != NOBODY], disagreements.kind[second]))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sparse
 
-from potato_iaa.arrays import Floats, Ints, group_stop, pairs_ahead, ratio, stack, weigh
+from potato_iaa.arrays import Floats, group_stop, pairs_ahead, ratio, stack, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Comparisons, tally
 from potato_iaa.measures.alpha import chance_agreement, observed_agreement
@@ -305,12 +305,3 @@ def _why(layer: Layer, comparisons: Comparisons) -> str:
     if len(layer.annotators) < 2:
         return ONE_ANNOTATOR
     return CERTAIN_CHANCE if len(comparisons.pair_a) else NO_SHARED_ITEMS
-
-
-def cohen_of_labels(table: Ints) -> float:
-    """Cohen's kappa of a square table of judgements; NaN where chance agreement is 1."""
-    total = table.sum()
-    if not total:
-        return float("nan")
-    chance = float((table.sum(axis=0) * table.sum(axis=1)).sum() / total**2)
-    return float(kappa(np.array([np.trace(table) / total]), np.array([chance]))[0])

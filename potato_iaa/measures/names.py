@@ -199,8 +199,6 @@ class MeasureName:
             return "no overlapping spans, so nothing was flattened"
         if depth == 1 and self.figure == "F1":
             return f"rule {self.match} was not measured"
-        if depth and self.path[depth - 1] in ("f1", "labels", "layers", *_OF_ONE_LABEL):
-            return f"no {step!r}"
         return f"{self.figure} was not measured"
 
 

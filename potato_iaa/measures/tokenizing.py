@@ -31,7 +31,8 @@ PATTERNS = {
 UNITS = tuple(PATTERNS)
 
 # What a code point does by itself: part no token, a run of its kind, a token of its own; or only
-# its neighbours tell (JOINING), as after a run a combining mark is one of the run (MARK).
+# its neighbours tell (JOINING). A combining mark, and a letter such as ำ that graphemes count as
+# one, is of a run (MARK), unless a token of its own stands before it: that it belongs to.
 _GAP, _RUN, _SINGLE, _MARK, _JOINING = range(5)
 Classes = npt.NDArray[np.uint8]
 
@@ -60,25 +61,31 @@ def tokenize_all(
     position is free between two texts. Code points whose part in a token is plain from their class
     are handled as arrays; a text that has others is read as ``tokenize`` does.
     """
+    # Nothing bounds the extent of a text that is not there: the known ones get an axis of theirs.
+    known = np.flatnonzero([text is not None for text in texts])
+    sizes = length[known] + 1
+    packed = np.cumsum(sizes) - sizes
+    start, end = _tokenize_known([text for text in texts if text is not None], packed, unit)
+    moved = (base[known] - packed)[np.searchsorted(packed, start, side="right") - 1]
+    return start + moved, end + moved
+
+
+def _tokenize_known(texts: Sequence[str], base: Ints, unit: str) -> tuple[Ints, Ints]:
+    """As ``tokenize_all``, of texts that lie one after the other, one position between them."""
     find = _finder(unit)
-    if not int(np.sum(length)):
+    if not any(texts):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    joined = "\0".join(
-        "\0" * int(size) if text is None else text for text, size in zip(texts, length, strict=True)
-    )
-    absent = np.array([text is None for text in texts])
+    joined = "\0".join(texts)
     points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     classes = _classify(points, unit)
     gaps = np.concatenate((base[1:] - 1, np.zeros(0, dtype=np.int64)))
     classes[gaps] = _GAP
     run = (classes == _RUN) | (classes == _MARK)
     lone: Flags = classes == _JOINING
-    lone[1:] |= (classes[1:] == _MARK) & ~run[:-1]
-    lone[0] |= classes[0] == _MARK
+    lone[1:] |= (classes[1:] == _MARK) & (classes[:-1] == _SINGLE)
     involved = np.unique(np.searchsorted(base, np.flatnonzero(lone), side="right") - 1)
     plain = np.ones(len(texts), dtype=bool)
     plain[involved] = False
-    plain &= ~absent
 
     single = classes == _SINGLE
     begins, ends = single | run, single | run
@@ -91,11 +98,11 @@ def tokenize_all(
         bounds = [
             (found.start() + int(base[place]), found.end() + int(base[place]))
             for place in involved.tolist()
-            for found in find(texts[place] or "")
+            for found in find(texts[place])
         ]
         further = np.array(bounds, dtype=np.int64).reshape(-1, 2)
         start, end = np.concatenate((start, further[:, 0])), np.concatenate((end, further[:, 1]))
-        order = np.argsort(start, kind="stable")
+        order = np.argsort(start)
         start, end = start[order], end[order]
     return start.astype(np.int64), end.astype(np.int64)
 
@@ -111,7 +118,7 @@ def _finder(unit: str) -> Callable[[str], Iterator[Any]]:
 def _classify(points: npt.NDArray[np.uint32], unit: str) -> Classes:
     used = np.flatnonzero(np.bincount(points))
     classify = _word_class if unit == "word" else _pattern_class(unit)
-    table = np.zeros(int(used.max(initial=0)) + 1, dtype=np.uint8)
+    table = np.zeros(int(used.max()) + 1, dtype=np.uint8)
     table[used] = [classify(chr(point)) for point in used.tolist()]
     return table[points]
 
@@ -130,17 +137,15 @@ def _pattern_class(unit: str) -> Callable[[str], int]:
 
 def _word_class(character: str) -> int:
     if regex.match(r"\p{Han}", character):
-        return _SINGLE
+        # A mark of the Han script belongs to no run, and yet to what stands before it.
+        return _JOINING if regex.match(r"\p{M}", character) else _SINGLE
     if regex.match(r"[\u00AD\u200C\u200D\u2060]", character):
         return _JOINING
     if regex.match(r"\p{M}", character):
         return _MARK
     if regex.match(r"[\p{L}\p{N}\p{Pc}]", character):
-        return _RUN
+        return _MARK if regex.fullmatch(r"\X", f"!{character}") else _RUN
     # Graphemes of several code points: modifiers, flags, and what goes with the next one.
-    joins = any(
-        regex.fullmatch(r"\X", pair) for pair in (f"!{character}", character * 2, f"{character}a")
-    )
-    if joins:
+    if regex.fullmatch(r"\X", character * 2):
         return _JOINING
     return _GAP if regex.match(r"[\s\p{Cf}\p{Cc}]", character) else _SINGLE

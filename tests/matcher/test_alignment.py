@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from potato_iaa import Corpus
 from potato_iaa.layer import Layer, make_layer
-from potato_iaa.matcher import align, align_soft, alignment, overlap_edges, typed_edges
+from potato_iaa.matcher import (
+    Alignment,
+    align,
+    align_soft,
+    alignment,
+    overlap_edges,
+    typed_edges,
+)
 from potato_iaa.matcher.edges import Edges, similarity
 
 TEXT = "abcdefghijklmnopqrst"
@@ -22,11 +29,11 @@ SPAN = st.tuples(st.integers(0, 18), st.integers(1, 8), st.sampled_from("XY")).m
 MARKS = st.lists(SPAN, max_size=5, unique=True)
 
 
-def layer_of(*marks: Marks) -> Layer:
+def layer_of(*marks: Marks, text: str | None = TEXT) -> Layer:
     names = "abcdef"[: len(marks)]
     return make_layer(
         Corpus.from_tables(
-            items=[("d", TEXT)],
+            items=[("d", text)],
             passes=[("d", name) for name in names],
             spans=[
                 ("d", name, *mark) for name, own in zip(names, marks, strict=True) for mark in own
@@ -74,9 +81,10 @@ def test_the_listed_matching_is_the_best_of_all(a: Marks, b: Marks) -> None:
         for number, pair in enumerate(zip(edges.left.tolist(), edges.right.tolist(), strict=True))
     }
     chosen = [place[pair] for pair in zip(found.left.tolist(), found.right.tolist(), strict=True)]
-    # The last level, offsets, is compared among knots one by one: only the first three are sums.
-    best = max(ranking(layer, edges, way)[:3] for way in matchings(edges))
-    assert ranking(layer, edges, chosen)[:3] == best
+    assert ranking(layer, edges, chosen) == max(
+        ranking(layer, edges, way) for way in matchings(edges)
+    )
+    assert found.worth.tolist() == [1.0] * len(chosen)
 
 
 @given(a=st.lists(SPAN, max_size=3, unique=True), b=st.lists(SPAN, max_size=3, unique=True))
@@ -104,11 +112,136 @@ def test_large_knots_are_matched_as_small_ones_are(marks: list[Marks]) -> None:
         )
 
 
-def overlap_of(edges: Edges, left: np.ndarray, right: np.ndarray) -> int:  # type: ignore[type-arg]
+def overlap_of(edges: Edges, left: np.ndarray, right: np.ndarray) -> int:
     overlap = dict(
         zip(zip(edges.left.tolist(), edges.right.tolist(), strict=True), edges.overlap, strict=True)
     )
     return int(sum(overlap[pair] for pair in zip(left.tolist(), right.tolist(), strict=True)))
+
+
+Pairs = set[tuple[tuple[int, int, str], tuple[int, int, str]]]
+
+
+def listed(layer: Layer, found: Alignment) -> Pairs:
+    """The partners, each as (start, end, label)."""
+
+    def mark(span: int) -> tuple[int, int, str]:
+        label = layer.labels[layer.span_label[span]]
+        return int(layer.span_start[span]), int(layer.span_end[span]), label
+
+    pairs = [(mark(left), mark(right)) for left, right in zip(found.left, found.right, strict=True)]
+    assert len(pairs) == len(set(pairs))
+    return set(pairs)
+
+
+as_tables_and_by_edges = pytest.mark.parametrize("table", [0, alignment.TABLE])
+
+
+@as_tables_and_by_edges
+@pytest.mark.parametrize("enumerable", [0, alignment.ENUMERABLE])
+@pytest.mark.parametrize(
+    ("a", "b", "right"),
+    [
+        # The first span and the second both meet b's first only, and the second meets it more.
+        (
+            [(0, 2, "X"), (2, 12, "X"), (14, 20, "X")],
+            [(0, 15, "X"), (15, 17, "X"), (18, 20, "X")],
+            {((2, 12, "X"), (0, 15, "X")), ((14, 20, "X"), (15, 17, "X"))},
+        ),
+        # A chain: greedily the middle ones would take each other and leave the outer ones alone.
+        (
+            [(0, 4, "X"), (3, 12, "X")],
+            [(2, 10, "X"), (11, 14, "X")],
+            {((0, 4, "X"), (2, 10, "X")), ((3, 12, "X"), (11, 14, "X"))},
+        ),
+    ],
+)
+def test_partners_by_hand(
+    monkeypatch: pytest.MonkeyPatch,
+    table: int,
+    enumerable: int,
+    a: Marks,
+    b: Marks,
+    right: Pairs,
+) -> None:
+    monkeypatch.setattr(alignment, "TABLE", table)
+    monkeypatch.setattr(alignment, "ENUMERABLE", enumerable)
+    layer = layer_of(a, b)
+    assert listed(layer, align(layer, overlap_edges(layer))) == right
+    swapped = layer_of(b, a)
+    assert listed(swapped, align(swapped, overlap_edges(swapped))) == {
+        (other, one) for one, other in right
+    }
+
+
+@as_tables_and_by_edges
+def test_the_soft_matching_leaves_spans_alone_where_that_adds_up_to_more(
+    monkeypatch: pytest.MonkeyPatch, table: int
+) -> None:
+    # One pair of equal spans is worth 1; the two pairs that could be made instead 1/10 + 1/18.
+    monkeypatch.setattr(alignment, "TABLE", table)
+    layer = layer_of([(0, 10, "X"), (9, 18, "X")], [(0, 1, "X"), (0, 10, "X")])
+    found = align_soft(layer, overlap_edges(layer), None)
+    assert listed(layer, found) == {((0, 10, "X"), (0, 10, "X"))}
+    assert found.worth.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("mark", [None, (0, 3, "X")])
+def test_without_a_pair_of_spans_there_is_no_match(mark: tuple[int, int, str] | None) -> None:
+    layer = layer_of([mark] if mark else [], [])
+    for found in (
+        align(layer, overlap_edges(layer)),
+        align_soft(layer, overlap_edges(layer), None),
+    ):
+        assert len(found.left) == len(found.right) == len(found.worth) == 0
+
+
+FAR = 10**15
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "right"),
+    [
+        # The number of matches: all of b's first span lies in a's, but two matches are more.
+        (
+            [(0, 1, "X"), (0, 2 * FAR, "X")],
+            [(0, FAR, "X"), (2 * FAR - 1, 3 * FAR, "X")],
+            {((0, 1, "X"), (0, FAR, "X")), ((0, 2 * FAR, "X"), (2 * FAR - 1, 3 * FAR, "X"))},
+        ),
+        # In any order of the spans.
+        (
+            [(0, 2 * FAR, "X"), (1, 2, "X")],
+            [(0, 5, "X"), (10, FAR, "X")],
+            {((0, 2 * FAR, "X"), (10, FAR, "X")), ((1, 2, "X"), (0, 5, "X"))},
+        ),
+        # The overlap, by one character, against equal labels and the smallest offsets.
+        (
+            [(0, 2 * FAR, "X")],
+            [(2, FAR, "X"), (FAR + 1, 2 * FAR, "Y")],
+            {((0, 2 * FAR, "X"), (FAR + 1, 2 * FAR, "Y"))},
+        ),
+        # Equal labels, where overlaps are equal, against the smallest offsets.
+        (
+            [(0, 2 * 10**8, "X")],
+            [(0, 10**8, "Y"), (10**8, 2 * 10**8, "X")],
+            {((0, 2 * 10**8, "X"), (10**8, 2 * 10**8, "X"))},
+        ),
+        # Offsets still count in a knot of short spans beside it.
+        (
+            [(1, 5, "X"), (20, 20 + 2 * 10**8, "X")],
+            [(0, 10, "X"), (1, 5, "X"), (20, 20 + 10**8, "Y"), (20 + 10**8, 20 + 2 * 10**8, "X")],
+            {
+                ((1, 5, "X"), (1, 5, "X")),
+                ((20, 20 + 2 * 10**8, "X"), (20 + 10**8, 20 + 2 * 10**8, "X")),
+            },
+        ),
+    ],
+)
+def test_lengths_beyond_what_a_float_holds_cost_the_last_levels_first(
+    a: Marks, b: Marks, right: Pairs
+) -> None:
+    layer = layer_of(a, b, text=None)
+    assert listed(layer, align(layer, overlap_edges(layer))) == right
 
 
 def test_a_span_over_the_whole_text_ties_everything_into_one_knot() -> None:

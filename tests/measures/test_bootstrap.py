@@ -18,6 +18,7 @@ from scipy import sparse
 from potato_iaa import Corpus
 from potato_iaa.arrays import Floats
 from potato_iaa.measures.bootstrap import estimate, interval, item_weights, weighted_sums
+from potato_iaa.measures.estimate import Estimate
 from tests.corpora import Figures, Span, estimates, figures_of
 
 Passes = Mapping[str, Sequence[Span]]
@@ -45,6 +46,7 @@ def test_without_resamples_there_is_the_first_column_alone() -> None:
 
 def test_without_items_there_is_nothing_to_weigh() -> None:
     assert item_weights(0, of=2, resamples=5, seed=0).shape == (0, 6)
+    assert item_weights(0, of=0, resamples=5, seed=0).shape == (0, 6)
 
 
 def multinomial(counts: Sequence[int], of: int) -> float:
@@ -108,6 +110,13 @@ def test_undefined_replicates_are_left_out_and_their_share_is_told() -> None:
     assert undefined.tolist() == [0.5, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("row", [[0.5], [0.5, math.nan], [math.nan, 0.5, math.nan]])
+def test_the_one_replicate_that_is_defined_is_both_bounds(row: list[float]) -> None:
+    low, high, undefined = interval(np.array([row]))
+    assert (low[0], high[0]) == (0.5, 0.5)
+    assert undefined[0] == pytest.approx(1 - 1 / len(row))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_intervals_are_numpys_percentiles_of_the_defined_replicates(seed: int) -> None:
     order = np.random.default_rng(seed)
@@ -130,9 +139,8 @@ def test_without_replicates_there_is_no_interval() -> None:
 
 
 def test_an_undefined_value_has_no_interval_whatever_its_replicates() -> None:
-    found = estimate(np.array([np.nan, 0.5, 0.7]), why="no unit", n=0, of=2)
-    assert (found.value, found.why, found.low, found.high) == (None, "no unit", None, None)
-    assert (found.n, found.of) == (0, 2)
+    found = estimate(np.array([np.nan, 0.5, 0.7]), why="no unit", n=1, of=2)
+    assert found == Estimate(None, "no unit", n=1, of=2)
 
 
 def test_a_value_with_replicates_has_its_interval_and_no_reason() -> None:
@@ -143,13 +151,13 @@ def test_a_value_with_replicates_has_its_interval_and_no_reason() -> None:
 
 
 def test_a_value_whose_replicates_are_all_undefined_says_so() -> None:
-    found = estimate(np.array([0.5, np.nan, np.nan]), why="no unit", n=1, of=1)
-    assert (found.value, found.low, found.high, found.undefined) == (0.5, None, None, 1.0)
+    found = estimate(np.array([0.5, np.nan, np.nan]), why="no unit", n=1, of=2)
+    assert found == Estimate(0.5, undefined=1.0, n=1, of=2)
 
 
 def test_a_value_without_a_bootstrap_has_neither_interval_nor_share() -> None:
-    found = estimate(np.array([0.5]), why="no unit", n=1, of=1)
-    assert (found.low, found.high, found.undefined) == (None, None, None)
+    found = estimate(np.array([0.5]), why="no unit", n=1, of=2)
+    assert found == Estimate(0.5, n=1, of=2)
 
 
 # Every interval of a report, by measuring every resample ------------------------------------------

@@ -17,6 +17,7 @@ import pytest
 
 from potato_iaa import Corpus, measure
 from potato_iaa.corpus import ANSWER_COLUMNS, CategoricalScheme
+from potato_iaa.errors import AuditError
 from potato_iaa.measures.bootstrap import item_weights
 from potato_iaa.measures.categorical import CategoricalFigures, categorical_figures
 from tests.corpora import NO_SHARED_ITEMS, NO_VARIATION, ONE_ANNOTATOR
@@ -122,6 +123,8 @@ def test_the_published_example_with_missing_answers_at_the_level_of_each_kind(
 ) -> None:
     found = figures(PUBLISHED, kind)
     assert found.level == LEVEL_OF[kind]
+    # The twelfth unit has one value.
+    assert (found.items, found.alpha.n, found.alpha.of) == (11, 11, 12)
     assert found.alpha.value is not None
     assert round(found.alpha.value, 3) == right
     assert found.alpha.value == pytest.approx(
@@ -314,6 +317,7 @@ def test_sets_of_options_are_one_value_each_whatever_their_order() -> None:
     )
     assert found.alpha.value == pytest.approx(right)
     assert (found.level, found.items, found.answers, found.unknown) == ("nominal", 3, 8, 0)
+    assert found.values == {"p + q": 3, "q": 2, "r": 2, "p": 1}
 
 
 def test_an_option_is_chosen_or_not_by_those_who_answered() -> None:
@@ -431,8 +435,9 @@ def test_what_leaves_alpha_undefined(kind: str, answers: Answers, why: str) -> N
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_a_question_that_nobody_answered_has_its_row() -> None:
-    found = figures({}, items=["d1"])
+@pytest.mark.parametrize("kind", [*LEVEL_OF, "multiselect"])
+def test_a_question_that_nobody_answered_has_its_row(kind: str) -> None:
+    found = figures({}, kind, items=["d1"])
     assert (found.items, found.answers, found.unknown, found.values) == (0, 0, 0, {})
     assert found.alpha.value is None
     assert found.alpha.why
@@ -512,3 +517,42 @@ def test_interval_alpha_does_not_depend_on_the_unit(unit: str) -> None:
     }
     right = package_alpha(as_numbers(answers), "interval")
     assert figures(scaled, "number").alpha.value == pytest.approx(right, abs=1e-9)
+
+
+def test_a_question_is_written_with_all_its_figures() -> None:
+    # Two of three items alike, as by hand above.
+    written = figures(columns("aab", "abb", names="AB")).to_dict()
+    assert {key: written[key] for key in ("kind", "level", "items", "answers", "unknown")} == {
+        "kind": "radio",
+        "level": "nominal",
+        "items": 3,
+        "answers": 6,
+        "unknown": 0,
+    }
+    assert written["alpha"]["value"] == pytest.approx(1 - 5 * 2 / 18)
+    assert written["observed_agreement"]["value"] == pytest.approx(2 / 3)
+    assert written["chance_agreement"]["value"] == pytest.approx(1 / 2)
+    assert (written["options"], written["values"]) == ({}, {"a": 3, "b": 3})
+    assert len(written) == 10
+
+
+@pytest.mark.parametrize("kind", LEVEL_OF)
+def test_an_alpha_that_is_not_the_packages_is_never_reported(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    # The audit of design.md: equal within 1e-9, or an error.
+    answers = columns("1435", "1453", names="AB")
+    true = krippendorff.alpha
+    for off, refused in ((0.5e-9, False), (-0.5e-9, False), (2e-9, True), (-2e-9, True)):
+        monkeypatch.setattr(krippendorff, "alpha", lambda off=off, **options: true(**options) + off)
+        if refused:
+            with pytest.raises(AuditError, match="please report this"):
+                figures(answers, kind)
+        else:
+            assert figures(answers, kind).alpha.value is not None
+
+
+def test_a_kind_without_a_level_of_its_own_is_nominal() -> None:
+    found = figures(columns("123", "124", names="AB"), "triage")
+    assert found.level == "nominal"
+    assert found.alpha == figures(columns("123", "124", names="AB"), "radio").alpha

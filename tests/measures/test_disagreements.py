@@ -244,7 +244,9 @@ def test_the_sides_swap_with_the_annotators(case: str, expected: list[Sides]) ->
 
 def test_the_kinds_are_those_of_the_measures_and_have_a_column_each() -> None:
     assert KINDS == ("missed", "boundary", "label", "boundary+label", "split/merge")
-    assert len(KIND_COLUMNS) == len(KINDS)
+    assert (
+        *("n_missed", "n_boundary", "n_label", "n_boundary_label", "n_split_merge"),
+    ) == KIND_COLUMNS
 
 
 def test_rows_come_from_the_maximum_matching_even_where_it_breaks_an_exact_pair() -> None:
@@ -274,6 +276,31 @@ def test_three_annotators_who_differ_each_in_a_way_of_their_own() -> None:
         ("d1", "A", "B", "label", WHOLE, (0, 10, "Y")),
         ("d1", "A", "C", "missed", WHOLE, None),
         ("d1", "B", "C", "missed", (0, 10, "Y"), None),
+    ]
+
+
+def test_rows_follow_the_items_and_the_places_in_their_texts() -> None:
+    late, early, middle = (15, 18, "X"), (0, 4, "Y"), (6, 9, "X")
+    marks: Marks = {
+        "d2": {"A": [early], "B": []},
+        "d1": {"A": [late, middle], "B": [early, (15, 19, "X")], "C": [late, middle]},
+    }
+    table = scheme_of(corpus_of(marks)).disagreements
+    for column in ("item", "a", "b"):
+        names = list(table[column].cat.categories)
+        assert names == sorted(names)
+    rows = [
+        (row["item"], row["a"], row["b"], side(row, "a"), side(row, "b"))
+        for row in table_rows(table)
+    ]
+    assert rows == [
+        ("d1", "A", "B", None, early),
+        ("d1", "B", "C", early, None),
+        ("d1", "A", "B", middle, None),
+        ("d1", "B", "C", None, middle),
+        ("d1", "A", "B", late, (15, 19, "X")),
+        ("d1", "B", "C", (15, 19, "X"), late),
+        ("d2", "A", "B", early, None),
     ]
 
 

@@ -212,6 +212,25 @@ def test_a_bootstrap_gives_every_quarter_an_interval_around_its_value() -> None:
         assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
 
 
+def test_one_resample_bounds_the_interval_by_itself() -> None:
+    for row in figures_of(corpus_in_order(same_in([True] * 12)), bootstrap=1)["drift"]:
+        assert row["low"] == row["high"] == 1.0
+
+
+def test_items_of_one_place_in_the_order_follow_by_name() -> None:
+    names = [f"d{position}" for position in range(8)]
+    corpus = Corpus.from_tables(
+        items=[(item, "x" * 9) for item in names],
+        passes=pd.DataFrame(
+            [(item, who, 0) for item in reversed(names) for who in "AB"],
+            columns=["item", "annotator", "order"],
+        ),
+        spans=[(item, who, 0, 4, "X") for item in names for who in ("AB" if item < "d4" else "A")],
+    )
+    rows = [row for row in table_rows(scheme_of(corpus).drift) if row["annotator"] == "A"]
+    assert [row["value"] for row in rows] == [1.0, 1.0, 0.0, 0.0]
+
+
 def test_without_a_bootstrap_there_is_no_interval() -> None:
     for row in figures_of(corpus_in_order(same_in([True] * 8)))["drift"]:
         assert (row["low"], row["high"]) == (None, None)

@@ -10,7 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from potato_iaa.measures.estimate import Estimate, plain, reasons, records
+from potato_iaa.measures.estimate import (
+    NO_SHARED_ITEMS,
+    NO_TEXT,
+    NO_VARIATION,
+    NOTHING_MARKED,
+    ONE_ANNOTATOR,
+    Estimate,
+    plain,
+    reasons,
+    records,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +91,18 @@ def test_an_estimate_is_written_plain(estimate: Estimate, written: dict[str, Any
 def test_a_reason_stands_only_where_there_is_no_value() -> None:
     assert "why" not in Estimate(0.5).to_dict()
     assert Estimate(None, "no text").to_dict()["why"] == "no text"
+
+
+def test_an_estimate_averages_nothing_unless_it_says_so() -> None:
+    assert Estimate(0.5).to_dict() == {"value": 0.5, "low": None, "high": None, "n": 0, "of": 0}
+
+
+def test_the_reasons_are_those_of_the_measures() -> None:
+    # measures.md, "Undefined is a value", and section 2 for texts.
+    assert (
+        *("no shared items", "nothing marked by either", "only one annotator"),
+        *("no variation", "no text"),
+    ) == (NO_SHARED_ITEMS, NOTHING_MARKED, ONE_ANNOTATOR, NO_VARIATION, NO_TEXT)
 
 
 def test_nan_never_leaves_to_dict() -> None:

@@ -691,6 +691,15 @@ def test_a_scenario_that_makes_no_sense_says_what_is_wrong(
         _ = scenario(shares, **options).kappa
 
 
+def test_a_scenario_keeps_shares_of_its_own() -> None:
+    shares: list[float] = [1, 0]
+    made = scenario(shares, observed_agreement=0.5)
+    shares[:] = [0, 0]
+    assert made.class_shares == (1.0, 0.0)
+    assert made.chance_agreement == 1.0
+    assert hash(made) == hash(scenario([1.0, 0.0], observed_agreement=0.5))
+
+
 def test_shares_may_miss_one_by_a_rounding_error() -> None:
     made = scenario([0.1] * 10, observed_agreement=0.5)
     assert made.chance_agreement == pytest.approx(0.1)

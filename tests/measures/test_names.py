@@ -12,7 +12,15 @@ from potato_iaa.errors import UsageError
 from potato_iaa.matcher.rules import PLAIN, parse_rule
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate
-from potato_iaa.measures.names import _PARAMETERS, AVERAGES, CODINGS, NAMES, MeasureName
+from potato_iaa.measures.names import (
+    _PARAMETERS,
+    AVERAGES,
+    CODINGS,
+    HEADLINE,
+    NAMES,
+    MeasureName,
+    estimate_of,
+)
 from potato_iaa.measures.registry import ON_REQUEST
 from tests.corpora import corpus_of
 
@@ -104,6 +112,100 @@ def test_report_json_and_the_measurement_agree(text: str, scheme: SchemeAgreemen
 
 
 @pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        # The keys of report.json, and the text that names each place of it.
+        ("F1(match=exact,types=yes)", "f1 exact_typed mean_over_pairs"),
+        ("F1(match=soft(dice),types=no)", "f1 soft(dice)_untyped mean_over_pairs"),
+        ("F1(match=exact,types=yes,average=pooled)", "f1 exact_typed pooled"),
+        (
+            "F1(match=exact,types=no,average=items,label=PER)",
+            "f1 exact_untyped labels PER mean_over_items",
+        ),
+        *(
+            (f"token_{figure}", f"token {figure}")
+            for figure in ("alpha", "alpha_bio", "alpha_binary", "alpha_marked", "alpha_io_longest")
+        ),
+        ("token_alpha(label=PER)", "token labels PER"),
+        ("observed_agreement", "token observed_agreement"),
+        ("matched_label_alpha", "matched_labels alpha"),
+        *(
+            (text.format(figure), path.format(figure))
+            for figure in ("u_alpha", "binary_u_alpha", "cu_alpha")
+            for text, path in (
+                ("{}", "unitizing {}"),
+                ("{}(flattened=yes)", "unitizing flattened {}"),
+            )
+        ),
+        ("u_alpha(label=PER)", "unitizing layers PER"),
+        ("u_alpha(label=PER,flattened=yes)", "unitizing flattened layers PER"),
+        ("alpha_u", "unitizing alpha_u mean_over_items"),
+        ("alpha_u(label=PER)", "unitizing alpha_u labels PER"),
+        ("existence_loss", "lost existence"),
+        ("label_loss", "lost label"),
+        ("boundary_loss", "lost boundary"),
+    ],
+)
+def test_a_name_has_its_place_in_report_json(text: str, path: str) -> None:
+    name = MeasureName.parse(text)
+    assert name.path == tuple(path.split())
+    assert str(name) == text
+    assert name.is_loss == text.endswith("loss")
+
+
+def test_the_headline_is_exact_typed_f1_over_pairs() -> None:
+    assert HEADLINE == MeasureName() == MeasureName.parse("F1")
+    assert MeasureName.parse("F1(average=pairs,types=yes,match=exact)") == HEADLINE
+    assert str(HEADLINE) == "F1(match=exact,types=yes)"
+
+
+@pytest.mark.parametrize(
+    ("label", "written"),
+    [
+        ("PER", "PER"),
+        ("per son.1-b", "per son.1-b"),
+        ("é", "é"),
+        ("", '""'),
+        (" x", '" x"'),
+        ("x ", '"x "'),
+        ("a,b", '"a,b"'),
+        ("(", '"("'),
+        (")", '")"'),
+        ('a"b', r'"a\"b"'),
+        ("a\\", r'"a\\"'),
+        ('\\",(', r'"\\\",("'),
+        ("é, à", '"é, à"'),
+    ],
+)
+def test_a_label_is_quoted_where_it_could_be_misread(label: str, written: str) -> None:
+    name = MeasureName("token_alpha", label=label)
+    assert str(name) == f"token_alpha(label={written})"
+    assert MeasureName.parse(str(name)) == name
+
+
+def test_a_figure_of_report_json_may_tell_its_value_alone() -> None:
+    assert estimate_of({"value": 0.5}) == Estimate(0.5)
+    assert estimate_of({"value": None, "why": "no text"}) == Estimate(None, "no text")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("alpha_u", "alpha_u was not measured"),
+        ("alpha_u(label=PER)", "alpha_u was not measured"),
+    ],
+)
+def test_what_is_made_on_request_was_not_measured_unasked(text: str, why: str) -> None:
+    scheme = measure(corpus_of({"d": {"a": [(0, 1, "PER")], "b": []}}), bootstrap=0).schemes[
+        "spans"
+    ]
+    name = MeasureName.parse(text)
+    assert name.lookup(scheme) == Estimate(None, why)
+    assert name.lookup_in(scheme.to_dict()) == Estimate(None, why)
+    assert name.lookup_in({}) == Estimate(None, why)
+
+
+@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("F1(match=terms)", "rule terms was not measured"),
@@ -153,6 +255,17 @@ def test_a_figure_on_request_knows_its_coefficient(text: str, request_: str | No
     [
         ("f1", "did you mean 'F1'"),
         ("tokenalpha", "did you mean 'token_alpha'"),
+        (
+            "tokn_alpha(label=of all words the longest)",
+            "(label=of all words the longest)': did you mean 'token_alpha'? there are F1, ",
+        ),
+        ("zzzz", "no measure 'zzzz': there are F1, token_alpha, "),
+        ("F1(match=exact) twice", "no measure"),
+        ("F1(flattened=yes)", "F1 has no 'flattened', it takes match, types, average, label."),
+        ("existence_loss(label=X)", "existence_loss has no 'label', it takes no parameters."),
+        ("u_alpha(flattened=maybe)", "flattened is one of yes, no"),
+        ('token_alpha(label="a"b)', "is not a quoted text"),
+        ('token_alpha(label="a)', "a bracket or a quote is not closed"),
         ("F1(match=fuzzy)", "no match rule 'fuzzy'"),
         ("k_u_alpha", "k_u_alpha is that of one label: give label=…"),
         ("gamma_k()", "gamma_k is that of one label: give label=…"),

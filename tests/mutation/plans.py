@@ -1,0 +1,45 @@
+"""Which tests are run against the mutants of which module: the fewest that cover it well."""
+
+from __future__ import annotations
+
+_ALIGNMENT = "tests/conformance/test_cases_alignment.py"
+_COEFFICIENTS = "tests/conformance/test_cases_coefficients.py"
+_MEASURES = "tests/measures/test_{}.py"
+
+
+def _measures(*names: str) -> tuple[str, ...]:
+    return tuple(_MEASURES.format(name) for name in names)
+
+
+_BY_HAND = _measures("measures_section_7", "measures_sections_1_to_3")
+
+PLANS: dict[str, tuple[str, ...]] = {
+    "potato_iaa/matcher/alignment.py": (
+        *("tests/matcher/test_alignment.py", _ALIGNMENT),
+        *("-k", "not case_0 or case_00"),
+    ),
+    "potato_iaa/matcher/counts.py": ("tests/matcher/test_counts.py",),
+    "potato_iaa/matcher/edges.py": ("tests/matcher/test_edges.py",),
+    "potato_iaa/matcher/nodes.py": ("tests/matcher/test_edges.py",),
+    "potato_iaa/matcher/rules.py": ("tests/matcher/test_rules.py", *_measures("names")),
+    "potato_iaa/matcher/terms.py": ("tests/matcher/test_terms.py",),
+    "potato_iaa/arrays.py": ("tests/test_arrays.py",),
+    "potato_iaa/layer.py": ("tests/test_layer.py",),
+    "potato_iaa/measures/alpha.py": _measures("alpha"),
+    "potato_iaa/measures/positions.py": (_COEFFICIENTS, "-k", "soft_character and case_00"),
+    "potato_iaa/measures/bootstrap.py": (
+        *_measures("bootstrap"),
+        *("-k", "not every_interval and not 27_resamples and not seed"),
+    ),
+    "potato_iaa/measures/estimate.py": _measures("estimate"),
+    "potato_iaa/measures/names.py": _measures("names"),
+    "potato_iaa/measures/drift.py": _measures("drift"),
+    "potato_iaa/measures/alpha_u.py": _measures("alpha_u"),
+    "potato_iaa/measures/categorical.py": _measures("categorical"),
+    "potato_iaa/measures/disagreements.py": _measures("disagreements"),
+    "potato_iaa/measures/tokenizing.py": _measures("tokenizing"),
+    "potato_iaa/measures/chance.py": (
+        *_measures("measures_sections_1_to_3"),
+        *("-k", "shares or chance or kappa or raters or scenario or range"),
+    ),
+}

@@ -1,0 +1,129 @@
+"""Running tests against a mutant: in a fork of a process that has all other packages loaded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType
+from typing import Any, NoReturn
+
+OPTIONS = (
+    *("-x", "-q", "--no-header", "-p", "no:cacheprovider", "-o", "addopts="),
+    *("--hypothesis-profile", "mutation"),
+    # Plugins are loaded ahead too.
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+)
+# What must be loaded anew: what is tested and what tests it.
+OWN = ("potato_iaa", "tests", "benchmarks")
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, name: str, path: str, source: str) -> None:
+        super().__init__(name, path)
+        self.source = source
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self.source, self.path, "exec")
+
+
+class _Finder(MetaPathFinder):
+    """Finds one module, with another source than it has."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self.path, self.source = path, source
+        self.name = ".".join(path.with_suffix("").parts)
+
+    def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
+        if name != self.name:
+            return None
+        path = str(self.path.resolve())
+        return spec_from_file_location(name, path, loader=_Loader(name, path, self.source))
+
+
+def settle() -> None:
+    """Settle what would differ from run to run: the examples of hypothesis, never shrunk."""
+    from hypothesis import Phase, settings
+
+    settings.register_profile(
+        "mutation",
+        deadline=None,
+        derandomize=True,
+        database=None,
+        max_examples=20,
+        phases=(Phase.explicit, Phase.generate),
+    )
+
+
+def load_ahead(tests: Sequence[str]) -> float:
+    """Load all packages that ``tests`` use but ours; the seconds that the tests then take.
+
+    Raises RuntimeError: a test fails without any mutant.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        failed = _run(tests)
+        names = [name for name in sys.modules if name.partition(".")[0] not in OWN]
+        with os.fdopen(writing, "w") as told:
+            told.write(" ".join(names))
+        os._exit(failed)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        names = told.read().split()
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise RuntimeError(f"a test of {' '.join(tests)} fails without any mutant.")
+    for name in names:
+        # Some can only be loaded by their own packages.
+        with suppress(Exception):
+            import_module(name)
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os._exit(_run(tests))
+    os.waitpid(child, 0)
+    return time.monotonic() - began
+
+
+def survives(path: Path, source: str, tests: Sequence[str], seconds: float) -> bool:
+    """Whether all ``tests`` pass, within ``seconds``, with ``source`` in the place of ``path``."""
+    child = os.fork()
+    if child == 0:
+        _run_mutant(path, source, tests)
+    ends = time.monotonic() + seconds
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status == 0
+        if time.monotonic() > ends:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.005)
+
+
+def _run_mutant(path: Path, source: str, tests: Sequence[str]) -> NoReturn:
+    sys.meta_path.insert(0, _Finder(path, source))
+    os._exit(_run(tests))
+
+
+def _run(tests: Sequence[str]) -> int:
+    import pytest
+
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    try:
+        return int(bool(pytest.main([*OPTIONS, *tests])))
+    except BaseException:
+        return 1
