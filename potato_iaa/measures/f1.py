@@ -160,8 +160,6 @@ def f1_figures(
     counts: Sequence[Counts], ground: Ground, labels: tuple[str, ...]
 ) -> list[F1Figures]:
     """Every F1 of rules that count the same spans, for the value and all replicates at once."""
-    if not counts:
-        return []
     marked = _columns(counts[0].n_a + counts[0].n_b, len(labels))
     matched = [_columns(rule.tp_a + rule.tp_b, len(labels)) for rule in counts]
     return [
