@@ -18,6 +18,7 @@ import pytest
 from potato_iaa import Corpus, measure
 from potato_iaa.corpus import ANSWER_COLUMNS, CategoricalScheme
 from potato_iaa.errors import AuditError
+from potato_iaa.measures import categorical
 from potato_iaa.measures.bootstrap import item_weights
 from potato_iaa.measures.categorical import CategoricalFigures, categorical_figures
 from tests.corpora import NO_SHARED_ITEMS, NO_VARIATION, ONE_ANNOTATOR
@@ -556,3 +557,25 @@ def test_a_kind_without_a_level_of_its_own_is_nominal() -> None:
     found = figures(columns("123", "124", names="AB"), "triage")
     assert found.level == "nominal"
     assert found.alpha == figures(columns("123", "124", names="AB"), "radio").alpha
+
+
+@pytest.mark.parametrize("block", [1, 60, 130])
+def test_resamples_are_the_same_in_blocks_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    right = figures(PUBLISHED, "likert", resamples=21).to_dict()
+    monkeypatch.setattr(categorical, "BLOCK", block)
+    assert figures(PUBLISHED, "likert", resamples=21).to_dict() == right
+
+
+@pytest.mark.parametrize("same", ["0.1", "0.3", "0.7", "1.1", "123.4"])
+def test_a_resample_of_equal_numbers_is_undefined_whatever_rounding_leaves(same: str) -> None:
+    # Only d3 has numbers that differ: who does not draw it has no variation.
+    answers = {
+        **{item: dict.fromkeys("ABC", same) for item in ("d1", "d2")},
+        "d3": {"A": "0.2", "B": "5.9"},
+    }
+    found = figures(answers, "number", resamples=200, seed=1).alpha
+    weights = item_weights(3, of=3, resamples=200, seed=1)
+    assert found.undefined == pytest.approx((weights[2, 1:] == 0).mean())
+    assert found.undefined
