@@ -18,6 +18,7 @@ import pytest
 from potato_iaa import Corpus, measure
 from potato_iaa.corpus import ANSWER_COLUMNS, CategoricalScheme
 from potato_iaa.errors import AuditError
+from potato_iaa.measures import categorical
 from potato_iaa.measures.bootstrap import item_weights
 from potato_iaa.measures.categorical import CategoricalFigures, categorical_figures
 from tests.corpora import NO_SHARED_ITEMS, NO_VARIATION, ONE_ANNOTATOR
@@ -318,6 +319,8 @@ def test_sets_of_options_are_one_value_each_whatever_their_order() -> None:
     assert found.alpha.value == pytest.approx(right)
     assert (found.level, found.items, found.answers, found.unknown) == ("nominal", 3, 8, 0)
     assert found.values == {"p + q": 3, "q": 2, "r": 2, "p": 1}
+    # Options that were not declared follow by name.
+    assert list(figures(SETS, "multiselect", ["r"]).options) == ["r", "p", "q"]
 
 
 def test_an_option_is_chosen_or_not_by_those_who_answered() -> None:
@@ -536,12 +539,14 @@ def test_a_question_is_written_with_all_its_figures() -> None:
     assert len(written) == 10
 
 
+@pytest.mark.parametrize(
+    "answers", [columns("1435", "1453", names="AB"), columns("1212", "1222", names="AB")]
+)
 @pytest.mark.parametrize("kind", LEVEL_OF)
 def test_an_alpha_that_is_not_the_packages_is_never_reported(
-    monkeypatch: pytest.MonkeyPatch, kind: str
+    monkeypatch: pytest.MonkeyPatch, kind: str, answers: Answers
 ) -> None:
     # The audit of design.md: equal within 1e-9, or an error.
-    answers = columns("1435", "1453", names="AB")
     true = krippendorff.alpha
     for off, refused in ((0.5e-9, False), (-0.5e-9, False), (2e-9, True), (-2e-9, True)):
         monkeypatch.setattr(krippendorff, "alpha", lambda off=off, **options: true(**options) + off)
@@ -556,3 +561,25 @@ def test_a_kind_without_a_level_of_its_own_is_nominal() -> None:
     found = figures(columns("123", "124", names="AB"), "triage")
     assert found.level == "nominal"
     assert found.alpha == figures(columns("123", "124", names="AB"), "radio").alpha
+
+
+@pytest.mark.parametrize("block", [1, 60, 130])
+def test_resamples_are_the_same_in_blocks_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    right = figures(PUBLISHED, "likert", resamples=21).to_dict()
+    monkeypatch.setattr(categorical, "BLOCK", block)
+    assert figures(PUBLISHED, "likert", resamples=21).to_dict() == right
+
+
+@pytest.mark.parametrize("same", ["0.1", "0.4", "1.3", "2.9", "7.4"])
+def test_a_resample_of_equal_numbers_is_undefined_whatever_rounding_leaves(same: str) -> None:
+    # Only d3 has numbers that differ: who does not draw it has no variation.
+    answers = {
+        **{item: dict.fromkeys("ABC", same) for item in ("d1", "d2")},
+        "d3": {"A": "0.2", "B": "5.9"},
+    }
+    found = figures(answers, "number", resamples=200, seed=1).alpha
+    weights = item_weights(3, of=3, resamples=200, seed=1)
+    assert found.undefined == pytest.approx((weights[2, 1:] == 0).mean())
+    assert found.undefined
