@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
@@ -120,6 +121,7 @@ def join_counts(parts: Sequence[dict[str, Counts]]) -> dict[str, Counts]:
 
 def tally(row: Ints, column: Ints, worth: Numbers, shape: tuple[int, int]) -> Matrix:
     """The sums of ``worth`` at (row, column), float64."""
-    index = sparse.get_index_dtype(maxval=max(*shape, len(row)))
-    place = (row.astype(index), column.astype(index))
+    place: Any = (row, column)
+    if max(*shape, len(row)) < 2**31:
+        place = (row.astype(np.int32), column.astype(np.int32))
     return sparse.csr_array(sparse.coo_array((worth.astype(np.float64), place), shape=shape))
