@@ -95,7 +95,7 @@ def report(
             "--rule",
             metavar="RULE",
             help="A match rule beside exact and overlap; repeatable: overlap(iou>=T), "
-            "overlap(dice>=T), overlap(containment>=T), terms.",
+            "overlap(dice>=T), overlap(containment>=T), terms, soft, soft(dice), character, token.",
         ),
     ] = None,
     passes: Passes = "seen",

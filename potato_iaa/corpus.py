@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ ANNOTATOR_COLUMNS = ("annotator", "role")
 ANSWER_COLUMNS = ("item", "annotator", "scheme", "label", "value")
 ROLES = ("human", "system", "gold")
 DEFAULT_SCHEME = "spans"
+# No text reaches farther; many of them together still fit a 64-bit axis.
+FARTHEST = 10**12
+_NAMES = ("item", "field", "annotator", "scheme", "label")
 
 
 @dataclass(frozen=True)
@@ -130,10 +134,12 @@ class Corpus:
         label)``. Frames may also carry ``field``, ``scheme``, ``order`` and ``part_of``. ``labels``
         are the labels on offer: one that nobody used still has its row in a report. A span implies
         a pass; a pass without spans is one that found nothing. Without a ``scheme`` column the one
-        scheme is called ``spans``.
+        scheme is called ``spans``. Rows of one item, field, annotator, scheme and label that have
+        the same ``part_of`` are the parts of one span; without that column every row is a span.
 
         Raises InputError: an item twice, a pass or a span on an unknown item, a span of no length
-        or outside its text, a role that does not exist.
+        or outside its text, a role that does not exist, a name that is missing, a text that is
+        none, a column whose name is nearly one of those that there are.
 
         >>> corpus = Corpus.from_tables(
         ...     items=[("d1", "Ada met Grace in Paris.")],
@@ -153,7 +159,10 @@ class Corpus:
             {"field": "", "scheme": DEFAULT_SCHEME, "part_of": None},
             SPAN_COLUMNS,
         )
+        if isinstance(labels, str):
+            raise InputError(f"labels are {labels!r}: give a list of them.")
         declared = tuple(dict.fromkeys(str(label) for label in labels))
+        span_frame = span_frame.assign(part_of=_owners(span_frame))
         names = list(dict.fromkeys(span_frame["scheme"])) or [DEFAULT_SCHEME]
         return assemble(
             items=item_frame,
@@ -199,7 +208,27 @@ def _table(
     for column, value in defaults.items():
         if column not in frame.columns:
             frame[column] = value
-    return frame[list(columns)].reset_index(drop=True)
+    for name in map(str, set(frame.columns) - set(columns)):
+        near = get_close_matches(name, columns, n=1, cutoff=0.75)
+        if near:
+            raise InputError(f"the table has a column {name!r}: did you mean {near[0]!r}?")
+    frame = frame[list(columns)].reset_index(drop=True)
+    for column in (name for name in columns if name in _NAMES):
+        missing_rows = np.flatnonzero(frame[column].isna())
+        if len(missing_rows):
+            raise InputError(
+                f"row {missing_rows[0]} of the table has no {column}: give it one, or leave the "
+                "row out."
+            )
+    return frame
+
+
+def _owners(spans: pd.DataFrame) -> pd.Series:
+    """A number for the span that each row is a part of, as ``part_of`` says within a pass."""
+    given = spans["part_of"]
+    if given.isna().any():
+        return given
+    return spans.groupby([*_NAMES, "part_of"], sort=False, dropna=False, observed=True).ngroup()
 
 
 def assemble(
@@ -304,6 +333,9 @@ def _with_part_of(spans: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_items(items: pd.DataFrame) -> None:
+    odd = [text for text in items["text"] if text is not None and not isinstance(text, str)]
+    if odd:
+        raise InputError(f"an item has the text {odd[0]!r}: a text is a string, or None.")
     twice = items[items.duplicated(["item", "field"])]
     if len(twice):
         raise InputError(
@@ -315,12 +347,12 @@ def _with_whole_offsets(spans: pd.DataFrame) -> pd.DataFrame:
     offsets = {}
     for column in ("start", "end"):
         values = pd.to_numeric(spans[column], errors="coerce")
-        bad = values.isna() | (values != np.floor(values)) | np.isinf(values)
+        bad = values.isna() | (values != np.floor(values)) | (np.abs(values) > FARTHEST)
         if bad.any():
             row = spans[bad].iloc[0]
             raise InputError(
                 f"the {column} of a span of {row['annotator']!r} on item {row['item']!r} is "
-                f"{row[column]!r}: offsets are whole numbers of code points."
+                f"{row[column]!r}: offsets are whole numbers of code points, {FARTHEST:,} at most."
             )
         offsets[column] = values.astype(np.int64)
     spans = spans.assign(**offsets)

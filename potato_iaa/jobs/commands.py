@@ -118,6 +118,12 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
                 "--rule", metavar="RULE", help="A match rule beside exact and overlap; repeatable."
             ),
         ] = None,
+        measures: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--measure", metavar="NAME", help="A coefficient made on request; repeatable."
+            ),
+        ] = None,
         passes: Passes = "seen",
         bootstrap: Annotated[
             int, typer.Option("--bootstrap", metavar="N", help="Resamples for intervals.")
@@ -144,6 +150,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         settings = Settings.model_construct(
             schemes=tuple(scheme) if scheme else None,
             rules=tuple(rule or ()),
+            measures=tuple(measures or ()),
             passes=passes,
             skip_broken=skip_broken,
             allow_outside=allow_outside,
@@ -276,7 +283,9 @@ def _plan(job: Job, *, fresh: bool) -> str:
     from potato_iaa.reporter.terminal import page_of
 
     where = f" on the Dask cluster at {job.file.scheduler}" if job.file.scheduler else ""
-    lines = [f"{len(job.projects)} projects would be reported in {job.out}{where}:"]
+    from potato_iaa.reporter.rounding import counted
+
+    lines = [f"{counted(len(job.projects), 'project')} would be reported in {job.out}{where}:"]
     for planned in job.projects:
         prepared = prepare(planned, job.out, fresh=fresh)
         known = prepared.known

@@ -18,8 +18,10 @@ from potato_iaa.jobs.times import parse_time, pass_times
 from potato_iaa.measures.agreement import Agreement
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.findings import FEW_ITEMS, LEAST_RESAMPLED
 from potato_iaa.measures.measuring import measure
 from potato_iaa.measures.names import MeasureName
+from potato_iaa.reporter.rounding import counted
 
 REPORT = "report.json"
 FORMAT = 1
@@ -28,6 +30,7 @@ _COEFFICIENTS = (
     *("existence_loss", "label_loss", "boundary_loss"),
     *("token_alpha", "token_alpha_bio", "token_alpha_binary", "token_alpha_marked"),
     *("u_alpha", "binary_u_alpha", "cu_alpha", "matched_label_alpha"),
+    *(f"{name}(flattened=yes)" for name in ("u_alpha", "binary_u_alpha", "cu_alpha")),
     *("cohen", "scott", "fleiss", "alpha_u", "gamma", "gamma_cat"),
 )
 
@@ -44,6 +47,7 @@ class Side(Protocol):
     @property
     def schemes(self) -> tuple[str, ...]: ...
     def labels(self, scheme: str) -> tuple[str, ...]: ...
+    def items_shared(self, scheme: str) -> int: ...
     def rules(self, scheme: str) -> tuple[str, ...]: ...
     def figure(self, scheme: str, measure: MeasureName) -> Estimate: ...
 
@@ -73,6 +77,10 @@ class Measured:
     def labels(self, scheme: str) -> tuple[str, ...]:
         """The labels of a scheme."""
         return self.agreement.schemes[scheme].corpus.labels
+
+    def items_shared(self, scheme: str) -> int:
+        """How many items two or more annotators read."""
+        return self.agreement.schemes[scheme].corpus.items_shared
 
     def rules(self, scheme: str) -> tuple[str, ...]:
         """The keys of the F1s, such as ``exact_typed``."""
@@ -109,6 +117,10 @@ class Reported:
     def labels(self, scheme: str) -> tuple[str, ...]:
         """The labels of a scheme."""
         return tuple(self.document["schemes"][scheme]["corpus"]["labels"])
+
+    def items_shared(self, scheme: str) -> int:
+        """How many items two or more annotators read."""
+        return int(self.document["schemes"][scheme]["corpus"]["items_shared"])
 
     def rules(self, scheme: str) -> tuple[str, ...]:
         """The keys of the F1s, such as ``exact_typed``."""
@@ -318,7 +330,10 @@ def _differences(
 ) -> Iterator[Difference]:
     for measure_name in measures:
         figures = (a.figure(one, measure_name), b.figure(other, measure_name))
-        yield Difference(measure_name, *figures, change_of(*figures))
+        change = change_of(*figures)
+        if min(a.items_shared(one), b.items_shared(other)) < LEAST_RESAMPLED:
+            change = Estimate(change.value, change.why)
+        yield Difference(measure_name, *figures, change)
 
 
 def change_of(a: Estimate, b: Estimate) -> Estimate:
@@ -366,6 +381,16 @@ def _notes(a: Side, b: Side, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
             )
         elif not side.settings.get("bootstrap"):
             yield f"no intervals: the bootstrap of {letter} was switched off."
+    compared = [(a, "A", one) for one, _ in pairs] + [(b, "B", other) for _, other in pairs]
+    for side, letter, name in compared:
+        shared = side.items_shared(name)
+        if shared < LEAST_RESAMPLED:
+            yield f"{counted(shared, 'shared item')} in {letter}, {name}: no intervals."
+        elif shared < FEW_ITEMS:
+            yield (
+                f"only {counted(shared, 'shared item')} in {letter}, {name}: the intervals are "
+                "too narrow, and the figures may change with a few more."
+            )
     if isinstance(a, Measured) and isinstance(b, Measured):
         yield ("intervals: 95 %, from resampling the items of A and of B, each by itself.")
 

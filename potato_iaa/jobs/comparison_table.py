@@ -81,7 +81,8 @@ def words(difference: Difference) -> str:
         return rule_name(measure.rule)
     if measure.figure in LOSSES:
         return f"lost on {measure.figure.removesuffix('_loss')}"
-    return measure.figure.replace("_", " ")
+    name = measure.figure.replace("_", " ")
+    return f"{name}, flattened" if measure.flattened else name
 
 
 def signed(change: Estimate) -> str:

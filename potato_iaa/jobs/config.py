@@ -119,8 +119,8 @@ class _Strict(BaseModel):
 class Bound(_Strict):
     """The least value that passes a gate; a number alone stands for ``at_least``."""
 
-    at_least: Number
-    """The least value that passes."""
+    at_least: Annotated[float, Field(strict=True, allow_inf_nan=False, le=1)]
+    """The least value that passes; no figure is above 1."""
     on: Literal["value", "low"] = "value"
     """What must reach it: the value, or the low end of its 95 % interval."""
     schemes: tuple[str, ...] | None = None

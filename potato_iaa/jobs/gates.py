@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from potato_iaa.jobs.config import Bound, Planned
 from potato_iaa.jobs.outcome import Outcome, SchemeOutcome
 from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.findings import LEAST_RESAMPLED
 
 NO_INTERVAL = "no interval, as there is no bootstrap"
+ONE_ITEM = "no interval, as one item cannot be resampled"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def _found(scheme: SchemeOutcome | None, measure: str, on: str) -> tuple[float |
         return None, figure.why
     if on == "value":
         return figure.value, None
+    if scheme.items_shared < LEAST_RESAMPLED:
+        return None, ONE_ITEM
     return figure.low, None if figure.low is not None else NO_INTERVAL
 
 

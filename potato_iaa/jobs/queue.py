@@ -36,6 +36,11 @@ FIELD = "iaa_agreed"
 SHOWING = ("item_properties", "instance_display", "list_as_text", "highlight_linebreaks")
 
 
+_SHOWN = (
+    "# Potato highlights them until something is marked in a text, but stores only what is\n"
+    "# marked: mark them, too.\n"
+)
+_NOT_SHOWN = "# Potato does not show them in the fields of an instance_display: mark them anew.\n"
 _SPAN = ("item", "field", "scheme", "label")
 
 
@@ -181,7 +186,6 @@ def queue_config(
     Who adjudicates, and with what password, is for the team to add; as written anybody who can
     reach the server may log in.
     """
-    shows_agreed = "instance_display" not in settings
     return {
         "annotation_task_name": f"{name}: adjudication",
         "task_dir": ".",
@@ -191,9 +195,14 @@ def queue_config(
         "require_password": False,
         "user_config": {"allow_all_users": True, "users": []},
         "assignment_strategy": "fixed_order",
-        **({"pre_annotation": {"enabled": True, "field": FIELD}} if shows_agreed else {}),
+        **({"pre_annotation": {"enabled": True, "field": FIELD}} if shows_agreed(settings) else {}),
         "annotation_schemes": [dict(scheme) for scheme in schemes],
     }
+
+
+def shows_agreed(settings: Mapping[str, Any]) -> bool:
+    """Whether Potato highlights the spans of ``pre_annotation``: in an ordinary text alone."""
+    return "instance_display" not in settings
 
 
 def _offered(passes: pd.DataFrame, scheme: Scheme) -> pd.DataFrame:
@@ -234,8 +243,8 @@ def _config_text(config: Project, agreement: Agreement, count: int) -> str:
     head = (
         f"# {count} contested items, the worst first; see {TABLE}.\n"
         f"# In each item, {FIELD} has the spans that more than half of its annotators agree on.\n"
-        "# Potato highlights them in an ordinary text until something is marked there, but stores\n"
-        "# only what is marked: mark them, too. Before this goes on a server: set who may log in.\n"
+        f"{_SHOWN if shows_agreed(settings) else _NOT_SHOWN}"
+        "# Before this goes on a server: set who may log in.\n"
     )
     written = yaml.safe_dump(
         queue_config(settings, schemes, config.name),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 TOLERANCE = 1e-9
 
@@ -34,7 +35,13 @@ class AnnotatorAgreementScenario:
     independent_raters: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_shares", tuple(float(share) for share in self.class_shares))
+        try:
+            shares = tuple(float(share) for share in self.class_shares)
+        except TypeError as fault:
+            raise ValueError(
+                f"class shares {self.class_shares!r} are not a list of numbers."
+            ) from fault
+        object.__setattr__(self, "class_shares", shares)
         _check_shares(self.class_shares)
         observed = self.observed_agreement
         if observed is None:
@@ -42,6 +49,8 @@ class AnnotatorAgreementScenario:
                 raise ValueError(
                     "observed agreement is missing: give it, or say independent_raters=True."
                 )
+        elif isinstance(observed, bool) or not isinstance(observed, Real):
+            raise ValueError(f"observed agreement {observed!r} is not a number.")
         elif not 0 <= observed <= 1:
             raise ValueError(f"observed agreement {observed} is not between 0 and 1.")
 

@@ -36,7 +36,8 @@ class Ground:
     ``weights``: float64 (items, 1 + resamples), see ``item_weights``. ``both_empty``: an item that
     both left empty adds nothing to a pool; in means over items it is left out (``skip``) or counts
     as 1 (``agree``). Pairs that share fewer than ``min_shared_items`` items, or are not among
-    ``chosen_pairs`` (bool (pairs,), ``None``: all), stay out of the mean over pairs.
+    ``chosen_pairs`` (bool (pairs,), ``None``: all), stay out of the mean over pairs. ``nothing`` is
+    the reason of an F1 to which nothing counts.
     """
 
     comparisons: Comparisons
@@ -46,6 +47,7 @@ class Ground:
     both_empty: str = "skip"
     min_shared_items: int = 1
     chosen_pairs: Flags | None = None
+    nothing: str = NOTHING_MARKED
 
     @cached_property
     def grid(self) -> PairGrid:
@@ -82,7 +84,7 @@ class Ground:
             return NO_SHARED_ITEMS
         if not self.counted_pairs.any():
             return f"no pair shares {self.min_shared_items} items"
-        return NOTHING_MARKED
+        return self.nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,7 +346,7 @@ def _pair_table(counts: Counts, reduced: OverPairs, ground: Ground) -> pd.DataFr
             "precision": f1_score(sums["tp"], sums["n_b"]),
             "recall": f1_score(sums["tp"], sums["n_a"]),
             "value": value,
-            "why": reasons(value, NOTHING_MARKED),
+            "why": reasons(value, ground.nothing),
             "low": np.where(np.isnan(value), np.nan, reduced.low),
             "high": np.where(np.isnan(value), np.nan, reduced.high),
             "undefined": reduced.undefined,
@@ -361,7 +363,7 @@ def _annotator_table(reduced: OverPairs, ground: Ground) -> pd.DataFrame:
     shared = np.bincount(
         np.concatenate((ground.comparisons.pair_a, ground.comparisons.pair_b)), minlength=size
     )
-    lonely = np.where(shared == 0, NO_SHARED_ITEMS, NOTHING_MARKED)
+    lonely = np.where(shared == 0, NO_SHARED_ITEMS, ground.nothing)
     change = reduced.without_annotator - reduced.mean[0]
     change_low, change_high, _ = interval(change[:, 1:])
     return pd.DataFrame(

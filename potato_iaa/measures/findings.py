@@ -12,6 +12,8 @@ from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
 
 FEW_ITEMS = 10
+# Every resample of a single item is that item again.
+LEAST_RESAMPLED = 2
 CROWD_ITEMS = 3
 NARROW = 0.03
 # How far apart two figures are before a sentence tells them apart.
@@ -76,6 +78,14 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
             "warning" if len(lost) > LOST * read else "note",
             f"{_counted(len(lost), 'span', 'is', 'are')} in no figure, of {read:,} read: {told}.",
         )
+    emptied = _emptied(lost, agreement, scheme)
+    if emptied:
+        yield Finding(
+            "ledger",
+            "warning",
+            f"{'1 pass counts' if emptied == 1 else f'{emptied:,} passes count'} as empty only "
+            "because no span there could be kept: what others marked there is disagreement.",
+        )
     unreadable = ledger.left_out[
         ledger.left_out["reason"].astype(str).str.contains(BROKEN, regex=True)
     ]
@@ -86,6 +96,23 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
             "warning",
             f"{_listed(names)} could not be read, and the figures are those of the others.",
         )
+
+
+def _emptied(lost: pd.DataFrame, agreement: Agreement, scheme: SchemeAgreement) -> int:
+    """How many annotators' items have no span left of those that were set aside."""
+    if not len(lost):
+        return 0
+    spans = agreement.spans
+    spans = spans[(spans["scheme"] == scheme.scheme).to_numpy()]
+    of_those = spans[spans["item"].isin(lost["item"].unique()).to_numpy()]
+    keys = ["item", "field", "annotator"]
+    known = set(scheme.corpus.annotators)
+    emptied = {key for key in _rows(lost[keys]) if key[2] in known} - set(_rows(of_those[keys]))
+    return len(emptied)
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    return [tuple(map(str, row)) for row in table.itertuples(index=False)]
 
 
 def findings(scheme: SchemeAgreement) -> tuple[Finding, ...]:
@@ -205,6 +232,7 @@ def _labels(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]:
         for label, averages in figures.items()
         if averages.mean_over_pairs.high is not None
         and headline.value is not None
+        and scheme.corpus.items_shared >= LEAST_RESAMPLED
         and averages.mean_over_pairs.high < headline.value
     ]
     for value, label in sorted(low)[:3]:
@@ -319,9 +347,18 @@ def _precision(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]
             "precision",
             "warning",
             f"Only {_counted(shared, 'item', 'was', 'were')} read by two or more annotators, of "
-            f"{scheme.corpus.items:,}: the intervals are too narrow and the figures may change "
-            "with a few more.",
+            f"{scheme.corpus.items:,}: {_of_few(shared, headline)}the figures may change with a "
+            "few more.",
         )
+
+
+def _of_few(shared: int, headline: Estimate) -> str:
+    """What few items do to the intervals, if there are any."""
+    if headline.low is None:
+        return ""
+    if shared < LEAST_RESAMPLED:
+        return "every resample of it is the same, so that intervals mean nothing, and "
+    return "the intervals are too narrow and "
 
 
 def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:

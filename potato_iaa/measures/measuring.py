@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import TypeVar
 
 import numpy as np
@@ -37,7 +39,7 @@ from potato_iaa.measures.categorical import categorical_figures
 from potato_iaa.measures.counting import count_block, count_rules, join
 from potato_iaa.measures.disagreements import disagreement_table, kind_counts
 from potato_iaa.measures.drift import drift
-from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.estimate import NO_TEXT, Estimate
 from potato_iaa.measures.f1 import BOTH_EMPTY, F1Figures, Ground, f1_figures
 from potato_iaa.measures.gamma import GammaFigures, GammaSettings, gamma_figures
 from potato_iaa.measures.matched import boundaries, matched_labels
@@ -93,6 +95,8 @@ def measure(
     >>> agreement.schemes["spans"].f1["exact_typed"].averages.mean_over_pairs.value
     0.5
     """
+    if isinstance(schemes, str):
+        raise UsageError(f"schemes are {schemes!r}: give a list of them.")
     if not isinstance(corpus, Corpus):
         raise UsageError(
             f"measure() takes a Corpus, not {type(corpus).__name__}: make one with "
@@ -132,6 +136,9 @@ def _settings(
     seed: int,
     measures: Sequence[str],
 ) -> Settings:
+    for name, listed in (("rules", rules), ("measures", measures)):
+        if isinstance(listed, str):
+            raise UsageError(f"{name} are {listed!r}: give a list of them.")
     parsed = [parse_rule(rule) if isinstance(rule, str) else rule for rule in rules]
     if token_unit not in UNITS:
         raise UsageError(f"no token unit {token_unit!r}: there are {', '.join(UNITS)}.")
@@ -145,8 +152,8 @@ def _settings(
         ("bootstrap", bootstrap, 0),
         ("seed", seed, 0),
     ):
-        if number < least:
-            raise UsageError(f"{name} is {number}: it is a whole number from {least} on.")
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+            raise UsageError(f"{name} is {number!r}: it is a whole number from {least} on.")
     for name in measures:
         if name not in ON_REQUEST:
             raise UsageError(f"no measure {name!r} on request: there are {', '.join(ON_REQUEST)}.")
@@ -244,11 +251,14 @@ def _all_f1(layer: Layer, counts: dict[str, Counts], ground: Ground) -> dict[str
     figures = dict(
         zip(same, f1_figures([counts[name] for name in same], ground, layer.labels), strict=True)
     )
+    # Terms and tokens are of a text: spans of items without one do not count to them.
+    no_text = any(text is None for text in layer.unit_text)
+    of_text = replace(ground, nothing=NO_TEXT) if no_text else ground
     for name, rule_counts in counts.items():
         if name not in figures:
             # Untyped positions have one column: a position is marked, whatever the label.
             labels = layer.labels if rule_counts.n_a.shape[1] == len(layer.labels) else ()
-            figures[name] = f1_figures([rule_counts], ground, labels)[0]
+            figures[name] = f1_figures([rule_counts], of_text, labels)[0]
     return {name: figures[name] for name in counts}
 
 

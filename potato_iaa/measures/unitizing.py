@@ -431,7 +431,8 @@ def _why(layer: Layer, shared: int, crossed: int) -> str | None:
     if not shared:
         return NO_SHARED_ITEMS
     if crossed:
-        return f"units of one annotator overlap in {crossed} passes"
+        passes = "1 pass" if crossed == 1 else f"{crossed:,} passes"
+        return f"units of one annotator overlap in {passes}"
     return None
 
 

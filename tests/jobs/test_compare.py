@@ -111,6 +111,26 @@ def test_parts_of_a_project_by_their_items() -> None:
     assert found.notes[-1].startswith("intervals: 95 %")
 
 
+def test_nothing_is_clear_of_one_item_and_few_are_told() -> None:
+    one = Choice(items=("note-01*",))
+    found = compare(side(PII, one), side(PII, Choice(items=("note-0[2-8]*",)), seed=1))
+    assert found.notes[0].startswith("1 shared item in A, pii_spans: no intervals.")
+    assert found.notes[1].startswith("only 7 shared items in B, pii_spans: the intervals are too")
+    for difference in found.schemes[0].figures:
+        assert difference.change.low is None
+        assert not difference.is_clear
+
+
+def test_flattened_coefficients_are_compared_where_spans_overlap() -> None:
+    half = [Choice(items=("brief-[1-4]",)), Choice(items=("brief-[5-9]",))]
+    found = compare(
+        *(side(sample("two_schemes"), part, seed=place) for place, part in enumerate(half))
+    )
+    changes = {str(one.measure): one.change for one in found.schemes[0].figures}
+    assert changes["u_alpha"].value is None
+    assert changes["u_alpha(flattened=yes)"].value is not None
+
+
 def test_a_report_has_the_figures_but_no_intervals(report: str) -> None:
     found = compare(side(report), side(PII, bootstrap=1000))
     change = figure(found, "F1").change

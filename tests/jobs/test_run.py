@@ -443,3 +443,16 @@ def test_a_fifo_among_the_data_files_fails_its_project_and_stops_nothing(tmp_pat
     assert failed.error is not None
     assert "is a FIFO where a file should be" in failed.error
     assert reported.error is None
+
+
+def test_the_low_end_of_one_item_passes_no_gate(tmp_path: Path) -> None:
+    entry = {
+        "project": sample("two_schemes"),
+        "include_items": ["brief-1"],
+        "schemes": ["mentions"],
+        "fail_under": {"F1": {"at_least": 0.1, "on": "low"}, "token_alpha": 0.1},
+    }
+    run = run_job(job_of(tmp_path, projects=[entry]), now=NOW)
+    assert run.code == 1
+    (missed,) = run.summary.missed
+    assert "no interval, as one item cannot be resampled" in str(missed)

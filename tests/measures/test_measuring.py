@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from potato_iaa import measure
+from potato_iaa import Corpus, measure
 from potato_iaa.errors import UsageError
-from tests.corpora import assert_undefined, corpus_of, figures, headline
+from tests.corpora import assert_undefined, corpus_of, figures, figures_of, headline
 
 MARKS: dict[str, Any] = {
     "d1": {"ann": [(0, 3, "X")], "ben": [(0, 3, "X")], "cem": [(0, 3, "X")]},
@@ -31,6 +31,12 @@ def test_what_is_no_corpus_is_refused() -> None:
         ({"seed": -1}, "seed is -1: it is a whole number from 0 on"),
         ({"measures": ["kappa"]}, "no measure 'kappa' on request: there are cohen, "),
         ({"rules": ["fuzzy"]}, "no match rule 'fuzzy'"),
+        ({"rules": "soft"}, "rules are 'soft': give a list of them"),
+        ({"measures": "cohen"}, "measures are 'cohen': give a list of them"),
+        ({"schemes": "spans"}, "schemes are 'spans': give a list of them"),
+        ({"bootstrap": 1.5}, "bootstrap is 1.5: it is a whole number"),
+        ({"bootstrap": True}, "bootstrap is True: it is a whole number"),
+        ({"seed": "a"}, "seed is 'a': it is a whole number"),
         ({"schemes": ["names"]}, "no span scheme 'names'"),
     ],
 )
@@ -44,3 +50,15 @@ def test_pairs_that_share_too_few_items_stay_out_of_the_mean() -> None:
     assert headline(figures(MARKS, min_shared_items=1))["value"] == pytest.approx(2.5 / 3)
     assert headline(figures(MARKS, min_shared_items=2))["value"] == pytest.approx(0.5)
     assert_undefined(headline(figures(MARKS, min_shared_items=3)), "no pair shares 3 items")
+
+
+def test_without_a_text_there_are_no_terms_and_no_tokens() -> None:
+    spans = [("d1", who, 0, 3, "X") for who in "ab"]
+    corpus = Corpus.from_tables(
+        items=[("d1", None)], passes=[("d1", "a"), ("d1", "b")], spans=spans
+    )
+    found = figures_of(corpus, rules=["terms", "token", "character"])
+    for rule in ("terms", "token"):
+        assert_undefined(headline(found, f"{rule}_typed"), "no text")
+    for rule in ("exact", "character"):
+        assert headline(found, f"{rule}_typed")["value"] == 1.0
