@@ -4,6 +4,10 @@ from __future__ import annotations
 
 _ALIGNMENT = "tests/conformance/test_cases_alignment.py"
 _COEFFICIENTS = "tests/conformance/test_cases_coefficients.py"
+# Parts of the names of tests.
+_KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or fleiss_is_that"
+_F1S = "f1 or pair or empty or mean or lost or annotator"
+_TOKENS = "(sections_1_to_3 and (token or label or bio or alpha or undefined))"
 _MEASURES = "tests/measures/test_{}.py"
 
 
@@ -42,4 +46,44 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("measures_sections_1_to_3"),
         *("-k", "shares or chance or kappa or raters or scenario or range"),
     ),
+    "potato_iaa/measures/unitizing.py": (
+        *(*_measures("unitizing_layers"), _COEFFICIENTS),
+        *("-k", "unitizing_layers or (2016 and case_00)"),
+    ),
+    "potato_iaa/measures/kappa.py": (
+        *(_COEFFICIENTS, *_measures("differential", "measuring", "bootstrap")),
+        *("-k", f"{_KAPPAS} or measuring or 27_resamples"),
+    ),
+    "potato_iaa/measures/matched.py": _measures("matched"),
+    "potato_iaa/measures/f1.py": (
+        *_measures("measures_sections_1_to_3", "measuring", "bootstrap"),
+        *("-k", f"{_F1S} or measuring or 27_resamples or losses"),
+    ),
+    "potato_iaa/measures/pairs.py": (
+        *_measures("measures_sections_1_to_3", "measuring", "bootstrap"),
+        *("-k", f"{_F1S} or measuring or 27_resamples"),
+    ),
+    "potato_iaa/measures/tokens.py": (
+        *(*_BY_HAND, *_measures("alpha")),
+        *("-k", f"{_TOKENS} or test_alpha or 10_token or 11_one or 6_an or 8_"),
+    ),
+    "potato_iaa/blocks.py": (
+        *_measures("blocks"),
+        *("-k", "not to_the_last_digit and not same_in_blocks and not moves_no"),
+    ),
+    "potato_iaa/measures/sides.py": (*_measures("sides"), "-k", "not no_figure and not equals-"),
+    "potato_iaa/measures/token_figures.py": (
+        *_measures("measures_sections_1_to_3", "audit", "measuring"),
+        *("-k", f"{_TOKENS} or audit or measuring"),
+    ),
+    "potato_iaa/measures/counting.py": (
+        *_BY_HAND,
+        *_measures("measuring"),
+    ),
+    "potato_iaa/measures/audit.py": _measures("audit"),
+    "potato_iaa/measures/measuring.py": (
+        *_measures("measuring", "measures_sections_1_to_3"),
+        *("-k", f"measuring or {_F1S}"),
+    ),
+    "potato_iaa/measures/spread.py": _measures("measuring"),
 }
