@@ -146,6 +146,32 @@ def test_an_item_larger_than_a_block_is_a_block() -> None:
     assert [block.layer.items for block in blocks] == [("d1", "d2"), ("d3", "d4")]
 
 
+def test_a_blocks_rows_begin_after_the_pairs_of_passes_of_all_units_before_it() -> None:
+    # Of two, of three, of one and of four annotators there are 1, 3, 0 and 6 pairs.
+    readers = {"d1": "AB", "d2": "ABC", "d3": "A", "d4": "ABCD", "d5": "AB"}
+    corpus = Corpus.from_tables(
+        items=[(item, "a" * 10) for item in readers],
+        passes=[(item, who) for item, people in readers.items() for who in people],
+        spans=[],
+    )
+    layer = make_layer(corpus, "spans")
+    assert [block.first_row for block in cut(layer, size=10)] == [0, 1, 4, 4, 10]
+    assert [block.first_row for block in cut(layer, size=20)] == [0, 4, 10]
+
+
+def test_a_span_costs_as_much_as_thirty_characters() -> None:
+    # Items of ten characters with a span cost forty each: two fill a block of eighty.
+    items = ["d1", "d2", "d3", "d4"]
+    corpus = Corpus.from_tables(
+        items=[(item, "a" * 10) for item in items],
+        passes=[(item, "A") for item in items],
+        spans=[(item, "A", 0, 3, "X") for item in items],
+    )
+    layer = make_layer(corpus, "spans")
+    for size, runs in ((80, [2, 2]), (81, [3, 1]), (121, [4]), (40, [1, 1, 1, 1])):
+        assert [len(block.layer.items) for block in cut(layer, size=size)] == runs
+
+
 def test_a_layer_without_items_is_one_block() -> None:
     corpus = Corpus.from_tables(items=[("d1", "a")], passes=[], spans=[])
     (block,) = cut(make_layer(corpus, "spans"))

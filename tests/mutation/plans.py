@@ -47,21 +47,21 @@ PLANS: dict[str, tuple[str, ...]] = {
         *("-k", "shares or chance or kappa or raters or scenario or range"),
     ),
     "potato_iaa/measures/unitizing.py": (
-        *(*_measures("unitizing_layers"), _COEFFICIENTS),
-        *("-k", "unitizing_layers or (2016 and case_00)"),
+        *(*_measures("unitizing_layers", "bootstrap"), _COEFFICIENTS),
+        *("-k", "unitizing_layers or (2016 and case_00) or every_interval"),
     ),
     "potato_iaa/measures/kappa.py": (
         *(_COEFFICIENTS, *_measures("differential", "measuring", "bootstrap")),
-        *("-k", f"{_KAPPAS} or measuring or 27_resamples"),
+        *("-k", f"{_KAPPAS} or measuring"),
     ),
     "potato_iaa/measures/matched.py": _measures("matched"),
     "potato_iaa/measures/f1.py": (
         *_measures("measures_sections_1_to_3", "measuring", "bootstrap"),
-        *("-k", f"{_F1S} or measuring or 27_resamples or losses"),
+        *("-k", f"{_F1S} or measuring or losses"),
     ),
     "potato_iaa/measures/pairs.py": (
         *_measures("measures_sections_1_to_3", "measuring", "bootstrap"),
-        *("-k", f"{_F1S} or measuring or 27_resamples"),
+        *("-k", f"{_F1S} or measuring"),
     ),
     "potato_iaa/measures/tokens.py": (
         *(*_BY_HAND, *_measures("alpha")),
