@@ -51,17 +51,17 @@ PLANS: dict[str, tuple[str, ...]] = {
         *("-k", "unitizing_layers or (2016 and case_00) or every_interval"),
     ),
     "potato_iaa/measures/kappa.py": (
-        *(_COEFFICIENTS, *_measures("differential", "measuring", "bootstrap")),
-        *("-k", f"{_KAPPAS} or measuring"),
+        *(*_measures("kappa"), _COEFFICIENTS, *_measures("differential", "bootstrap")),
+        *("-k", f"{_KAPPAS} or test_kappa or every_interval"),
     ),
     "potato_iaa/measures/matched.py": _measures("matched"),
     "potato_iaa/measures/f1.py": (
-        *_measures("measures_sections_1_to_3", "measuring", "bootstrap"),
+        *_measures("f1", "measures_sections_1_to_3", "measuring", "bootstrap"),
         *("-k", f"{_F1S} or measuring or losses"),
     ),
     "potato_iaa/measures/pairs.py": (
-        *_measures("measures_sections_1_to_3", "measuring", "bootstrap"),
-        *("-k", f"{_F1S} or measuring"),
+        *_measures("f1", "bootstrap"),
+        *("-k", "test_f1 or every_interval"),
     ),
     "potato_iaa/measures/tokens.py": (
         *(*_BY_HAND, *_measures("alpha")),
@@ -82,7 +82,7 @@ PLANS: dict[str, tuple[str, ...]] = {
     ),
     "potato_iaa/measures/audit.py": _measures("audit"),
     "potato_iaa/measures/measuring.py": (
-        *_measures("measuring", "measures_sections_1_to_3"),
+        *_measures("measuring", "f1", "measures_sections_1_to_3"),
         *("-k", f"measuring or {_F1S}"),
     ),
     "potato_iaa/measures/spread.py": _measures("measuring"),
