@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from potato_iaa import measure
+from potato_iaa import Corpus, measure
+from potato_iaa.blocks import cut
 from potato_iaa.errors import UsageError
-from tests.corpora import assert_undefined, corpus_of, figures, headline
+from potato_iaa.measures import measuring
+from tests.corpora import (
+    NO_SHARED_ITEMS,
+    assert_undefined,
+    corpus_of,
+    figures,
+    figures_of,
+    headline,
+    parts_corpus,
+)
 
 MARKS: dict[str, Any] = {
     "d1": {"ann": [(0, 3, "X")], "ben": [(0, 3, "X")], "cem": [(0, 3, "X")]},
@@ -44,3 +55,80 @@ def test_pairs_that_share_too_few_items_stay_out_of_the_mean() -> None:
     assert headline(figures(MARKS, min_shared_items=1))["value"] == pytest.approx(2.5 / 3)
     assert headline(figures(MARKS, min_shared_items=2))["value"] == pytest.approx(0.5)
     assert_undefined(headline(figures(MARKS, min_shared_items=3)), "no pair shares 3 items")
+
+
+def test_what_is_chosen_where_nothing_is() -> None:
+    assert measure(corpus_of(MARKS)).settings.to_dict() == {
+        "rules": ["exact", "overlap"],
+        "token_unit": "word",
+        "both_empty": "skip",
+        "min_shared_items": 1,
+        "bootstrap": 1000,
+        "seed": 0,
+        "measures": [],
+    }
+
+
+def test_what_is_chosen_twice_is_measured_once() -> None:
+    options: dict[str, Any] = {"rules": ["soft", "exact", "soft"], "measures": ["scott"] * 2}
+    settings = measure(corpus_of(MARKS), bootstrap=0, **options).settings.to_dict()
+    assert settings["rules"] == ["exact", "overlap", "soft"]
+    assert settings["measures"] == ["scott"]
+
+
+def test_the_corpus_and_its_annotators_are_counted() -> None:
+    # Nobody read d4. The first span has two parts, of two characters each.
+    scheme = figures_of(
+        parts_corpus(
+            {
+                "d1": {
+                    "ann": [("X", [(0, 2), (4, 6)]), ("Y", [(8, 12)])],
+                    "ben": [("X", [(0, 2)])],
+                },
+                "d2": {"ann": [], "ben": [("X", [(0, 5)])]},
+                "d3": {"cem": []},
+            },
+            dict.fromkeys(("d1", "d2", "d3", "d4"), "aa bb cc dddd"),
+        )
+    )
+    assert scheme["corpus"] == {
+        "items": 4,
+        "items_read": 3,
+        "items_shared": 2,
+        "fields": 1,
+        "passes": 5,
+        "empty_passes": 2,
+        "spans": 4,
+        "discontinuous_spans": 1,
+        "annotators": ["ann", "ben", "cem"],
+        "labels": ["X", "Y"],
+        "label_spans": {"X": 3, "Y": 1},
+        "pairs": 3,
+        "pairs_sharing_items": 1,
+        "shared_items_median": 2.0,
+    }
+    columns = ("annotator", "passes", "empty_passes", "spans", "mean_length")
+    rows = (("ann", 2, 1, 2, 4.0), ("ben", 2, 0, 2, 3.5), ("cem", 1, 1, 0, None))
+    assert scheme["annotators"] == [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def test_without_a_shared_item_nothing_is_known_of_what_is_lost() -> None:
+    scheme = figures({"d1": {"A": [(0, 3, "X")]}, "d2": {"B": []}, "d3": {"C": []}})
+    assert scheme["corpus"]["shared_items_median"] == 0.0
+    for loss in scheme["lost"].values():
+        assert_undefined(loss, NO_SHARED_ITEMS)
+        assert (loss["n"], loss["of"]) == (0, 3)
+
+
+def test_every_block_is_told_and_so_is_every_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "cut", partial(cut, size=1))
+    corpus = Corpus.from_tables(
+        items=[("d1", "aaa"), ("d2", "bbb")],
+        passes=[(item, who) for item in ("d1", "d2") for who in "AS"],
+        spans=[("d1", "A", 0, 3, "X")],
+        roles={"A": "human", "S": "system"},
+    )
+    told: list[str] = []
+    measure(corpus, bootstrap=0, progress=told.append)
+    blocks = ["spans: counted 1 of 2", "spans: counted 2 of 2"]
+    assert told == [*blocks, "spans: figures", "spans: systems and gold standards", *blocks]

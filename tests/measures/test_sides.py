@@ -121,6 +121,21 @@ def test_precision_and_recall_take_gold_as_the_reference() -> None:
     assert rows["B"]["value"] == pytest.approx(4 / 5)
 
 
+def test_what_is_written_of_a_gold_standard_by_hand() -> None:
+    side = only_side(HAND, {"S": "gold"})
+    why = "the interval is that of the mean over humans"
+    columns = ("annotator", "items", "tp", "precision", "recall", "value", "interval_why")
+    rows = (("A", 2, 1, 0.5, 0.5, 0.5, why), ("B", 2, 2, 0.666666666667, 1.0, 0.8, why))
+    assert side["reference"] == [dict(zip(columns, row, strict=True)) for row in rows]
+    nothing = {"low": None, "high": None}
+    assert side["f1"]["exact_typed"] == {
+        "humans": {"value": 0.8, **nothing, "n": 1, "of": 1},
+        "side": {"value": 0.65, **nothing, "n": 2, "of": 2},
+        "difference": {"value": -0.15, **nothing, "n": 2, "of": 2},
+    }
+    assert set(side) == {"annotator", "role", "f1", "labels", "reference"}
+
+
 @pytest.mark.parametrize("gold", ["A0", "Z9"])
 def test_gold_is_the_reference_whether_its_name_comes_first_or_last(gold: str) -> None:
     marks: Marks = {"d1": {"M": [X, Y, (10, 14, "X")], gold: [X, (10, 14, "X")]}}

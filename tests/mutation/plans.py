@@ -51,8 +51,8 @@ PLANS: dict[str, tuple[str, ...]] = {
         *("-k", "unitizing_layers or (2016 and case_00) or every_interval"),
     ),
     "potato_iaa/measures/kappa.py": (
-        *(*_measures("kappa"), _COEFFICIENTS, *_measures("differential", "bootstrap")),
-        *("-k", f"{_KAPPAS} or test_kappa or every_interval"),
+        *(*_measures("kappa", "matched"), _COEFFICIENTS, *_measures("differential", "bootstrap")),
+        *("-k", f"{_KAPPAS} or test_kappa or every_interval or (matched and cohen)"),
     ),
     "potato_iaa/measures/matched.py": _measures("matched"),
     "potato_iaa/measures/f1.py": (
@@ -64,8 +64,8 @@ PLANS: dict[str, tuple[str, ...]] = {
         *("-k", "test_f1 or every_interval"),
     ),
     "potato_iaa/measures/tokens.py": (
-        *(*_BY_HAND, *_measures("alpha")),
-        *("-k", f"{_TOKENS} or test_alpha or 10_token or 11_one or 6_an or 8_"),
+        *(*_measures("token_figures"), *_BY_HAND, *_measures("alpha")),
+        *("-k", f"token_figures or {_TOKENS} or test_alpha or 10_token or 11_one or 6_an or 8_"),
     ),
     "potato_iaa/blocks.py": (
         *_measures("blocks"),
@@ -73,12 +73,12 @@ PLANS: dict[str, tuple[str, ...]] = {
     ),
     "potato_iaa/measures/sides.py": (*_measures("sides"), "-k", "not no_figure and not equals-"),
     "potato_iaa/measures/token_figures.py": (
-        *_measures("measures_sections_1_to_3", "audit", "measuring"),
-        *("-k", f"{_TOKENS} or audit or measuring"),
+        *_measures("token_figures", "measures_sections_1_to_3", "audit", "measuring", "kappa"),
+        *("-k", f"token_figures or {_TOKENS} or audit or measuring or test_kappa"),
     ),
     "potato_iaa/measures/counting.py": (
+        *_measures("measuring", "token_figures"),
         *_BY_HAND,
-        *_measures("measuring"),
     ),
     "potato_iaa/measures/audit.py": _measures("audit"),
     "potato_iaa/measures/measuring.py": (

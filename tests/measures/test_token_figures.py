@@ -1,0 +1,55 @@
+"""The coefficients on the tokens of one text by hand: every figure that is written of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from potato_iaa.measures.estimate import plain
+from tests.corpora import Marks, corpus_of, figures_of
+
+# The words are ab, cd and ef. A's Y begins inside ab, and the second X lies between words.
+TEXT = "ab cd  ef"
+HAND: Marks = {"d1": {"A": [(0, 2, "X"), (1, 5, "Y"), (5, 7, "X")], "B": []}}
+
+
+def value(number: float) -> dict[str, Any]:
+    return {"value": plain(number), "low": None, "high": None, "n": 1, "of": 1}
+
+
+def test_what_is_written_of_the_tokens_of_a_text_by_hand() -> None:
+    # A has X+Y, Y, O and B three O: two of three tokens differ, from both sides. n = 6, n_O = 4.
+    found = figures_of(corpus_of(HAND, texts={"d1": TEXT}), audit=False)["token"]
+    assert found == {
+        "unit": "word",
+        "tokens": 3,
+        "multi_label_tokens": 1,
+        "spans_without_tokens": 1,
+        "spans_cutting_tokens": 1,
+        "alpha": value(1 - 5 * 4 / (36 - 18)),
+        # Y is longer than X and owns both words, as B-Y and I-Y.
+        "alpha_io_longest": value(1 - 5 * 4 / (36 - 20)),
+        "alpha_bio": value(1 - 5 * 4 / (36 - 18)),
+        "alpha_binary": value(1 - 5 * 4 / (36 - 20)),
+        # ab and cd alone: n = 4, n_O = 2.
+        "alpha_marked": value(1 - 3 * 4 / (16 - 6)),
+        "observed_agreement": value(1 / 3),
+        "chance_agreement": value(1 / 2),
+        "beyond_chance": value((1 / 3 - 1 / 2) / (1 / 2)),
+        # X is on one token and Y on two, of A alone.
+        "labels": {"X": value(1 - 5 * 2 / (36 - 26)), "Y": value(1 - 5 * 4 / (36 - 20))},
+        "label_shares": {"O": plain(4 / 6), "X+Y": plain(1 / 6), "Y": plain(1 / 6)},
+        "audit": None,
+    }
+
+
+def test_a_text_that_nobody_else_read_has_tokens_and_no_values() -> None:
+    marks: Marks = {**HAND, "d2": {"A": [(0, 5, "X")]}}
+    both = figures_of(corpus_of(marks, texts={"d1": TEXT, "d2": TEXT}), audit=False)["token"]
+    assert both["tokens"] == 6
+    assert both["alpha"] == value(1 - 5 * 4 / (36 - 18)) | {"of": 2}
+    assert both["label_shares"] == {
+        "O": plain(4 / 6),
+        "X": 0.0,
+        "X+Y": plain(1 / 6),
+        "Y": plain(1 / 6),
+    }
