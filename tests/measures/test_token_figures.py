@@ -53,3 +53,10 @@ def test_a_text_that_nobody_else_read_has_tokens_and_no_values() -> None:
         "X+Y": plain(1 / 6),
         "Y": plain(1 / 6),
     }
+
+
+def test_a_label_in_quotes_is_not_taken_for_one_that_is_quoted() -> None:
+    # Of three words one has the label O, one the label "O", quotes and all, and one has none.
+    marks: Marks = {"d1": {"A": [(0, 2, "O"), (3, 5, '"O"')], "B": [(0, 2, "O"), (3, 5, '"O"')]}}
+    shares = figures_of(corpus_of(marks, texts={"d1": TEXT}), audit=False)["token"]["label_shares"]
+    assert shares == dict.fromkeys(("O", '"O"', '"\\"O\\""'), plain(1 / 3))

@@ -56,16 +56,20 @@ PLANS: dict[str, tuple[str, ...]] = {
     ),
     "potato_iaa/measures/matched.py": _measures("matched"),
     "potato_iaa/measures/f1.py": (
-        *_measures("f1", "measures_sections_1_to_3", "measuring", "bootstrap"),
-        *("-k", f"{_F1S} or measuring or losses"),
+        *_measures("f1", "sides", "measures_sections_1_to_3", "measuring", "bootstrap"),
+        *("-k", f"{_F1S} or measuring or losses or stand_beside"),
     ),
     "potato_iaa/measures/pairs.py": (
-        *_measures("f1", "bootstrap"),
-        *("-k", "test_f1 or every_interval"),
+        *_measures("pairs", "f1", "bootstrap"),
+        *("-k", "test_pairs or test_f1 or every_interval"),
     ),
     "potato_iaa/measures/tokens.py": (
-        *(*_measures("token_figures"), *_BY_HAND, *_measures("alpha")),
-        *("-k", f"token_figures or {_TOKENS} or test_alpha or 10_token or 11_one or 6_an or 8_"),
+        *(*_measures("token_figures"), *_BY_HAND, *_measures("alpha", "unitizing_layers")),
+        *(
+            "-k",
+            f"token_figures or flattening or whole_text or test_alpha or {_TOKENS}"
+            " or 10_token or 11_one or 6_an or 8_",
+        ),
     ),
     "potato_iaa/blocks.py": (
         *_measures("blocks"),
