@@ -199,6 +199,20 @@ def test_a_side_without_a_pair_gives_the_reason_of_any_other_figure(
     assert_undefined(only_side(marks, {"S": "system"})["f1"]["exact_typed"][figure], why)
 
 
+def test_a_difference_is_undefined_for_the_reason_of_the_side_that_is() -> None:
+    alone: Marks = {"d1": {"A": [X], "B": [X]}, "d2": {"S": [X]}}
+    figures = only_side(alone, {"S": "system"})["f1"]["exact_typed"]
+    assert_value(figures["humans"], 1.0)
+    assert_undefined(figures["side"], NO_SHARED_ITEMS)
+    assert_undefined(figures["difference"], NO_SHARED_ITEMS)
+    # The humans left empty what they share, and S is against both.
+    empty: Marks = {"d1": {"A": [], "B": [], "S": [X]}}
+    figures = only_side(empty, {"S": "system"})["f1"]["exact_typed"]
+    assert_undefined(figures["humans"], "nothing marked by either")
+    assert_value(figures["side"], 0.0)
+    assert_undefined(figures["difference"], "nothing marked by either")
+
+
 def test_without_systems_and_gold_there_are_no_sides() -> None:
     assert figures_of(corpus_with_roles(HAND, {}))["sides"] == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from potato_iaa.measures.estimate import plain
+from potato_iaa.measures.tokens import Scale, join_scales
 from tests.corpora import Marks, corpus_of, figures_of
 
 # The words are ab, cd and ef. A's Y begins inside ab, and the second X lies between words.
@@ -60,3 +61,25 @@ def test_a_label_in_quotes_is_not_taken_for_one_that_is_quoted() -> None:
     marks: Marks = {"d1": {"A": [(0, 2, "O"), (3, 5, '"O"')], "B": [(0, 2, "O"), (3, 5, '"O"')]}}
     shares = figures_of(corpus_of(marks, texts={"d1": TEXT}), audit=False)["token"]["label_shares"]
     assert shares == dict.fromkeys(("O", '"O"', '"\\"O\\""'), plain(1 / 3))
+
+
+def test_two_of_three_annotators_who_mark_a_word_are_half_of_its_pairs() -> None:
+    # On ab X, X and O make 4 of 6 ordered pairs unlike, each worth 1/2: 2. n = 9, n_X = 2.
+    marks: Marks = {"d1": {"A": [(0, 2, "X")], "B": [(0, 2, "X")], "C": []}}
+    found = figures_of(corpus_of(marks, texts={"d1": TEXT}), audit=False)["token"]
+    right = value(1 - 8 * 2 / (81 - 4 - 49))
+    assert found["labels"] == {"X": right}
+    for name in ("alpha", "alpha_io_longest", "alpha_bio", "alpha_binary"):
+        assert found[name] == right
+    # On ab alone n = 3, n_X = 2.
+    assert found["alpha_marked"] == value(1 - 2 * 2 / (9 - 4 - 1))
+
+
+def test_joined_scales_have_single_labels_first_and_then_sets() -> None:
+    one = Scale(("O", "A", "A+B", "A+B+C"), ((), (0,), (0, 1), (0, 1, 2)))
+    other = Scale(("O", "B", "C", "A+C", "B+C"), ((), (1,), (2,), (0, 2), (1, 2)))
+    for scales in ((one, other), (other, one)):
+        assert join_scales(scales) == Scale(
+            ("O", "A", "B", "C", "A+B", "A+C", "B+C", "A+B+C"),
+            ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)),
+        )
