@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from potato_iaa import Corpus
 from potato_iaa.measures.estimate import plain
 from potato_iaa.measures.tokens import Scale, join_scales
-from tests.corpora import Marks, corpus_of, figures_of
+from tests.corpora import Marks, assert_undefined, corpus_of, figures_of
 
 # The words are ab, cd and ef. A's Y begins inside ab, and the second X lies between words.
 TEXT = "ab cd  ef"
@@ -83,3 +86,25 @@ def test_joined_scales_have_single_labels_first_and_then_sets() -> None:
             ("O", "A", "B", "C", "A+B", "A+C", "B+C", "A+B+C"),
             ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)),
         )
+
+
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        ({"d1": None, "d2": None}, "no text"),
+        ({"d1": None, "d2": "   "}, "no text"),
+        ({"d1": "   ", "d2": "   "}, "no variation"),
+        ({"d1": None, "d2": "ab"}, "no variation"),
+    ],
+)
+def test_a_missing_text_is_the_reason_if_there_is_no_token_at_all(
+    texts: dict[str, str | None], why: str
+) -> None:
+    corpus = Corpus.from_tables(
+        items=list(texts.items()),
+        passes=[(item, who) for item in texts for who in "AB"],
+        spans=[(item, "A", 0, 2, "X") for item, text in texts.items() if text is None],
+    )
+    token = figures_of(corpus, audit=False)["token"]
+    for name in ("alpha", "alpha_bio", "alpha_marked"):
+        assert_undefined(token[name], why)
