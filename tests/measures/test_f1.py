@@ -144,9 +144,13 @@ def test_a_pair_without_a_value_has_no_interval_to_explain() -> None:
     assert (row["low"], row["high"], row["interval_why"]) == (None, None, None)
 
 
-def test_positions_are_matched_whatever_their_labels_and_have_no_label_of_their_own() -> None:
-    # Characters: A has 0–4 and 5–9, B 0–4: 2·4/(8 + 4).
-    corpus = corpus_of({"d1": {"A": [X, Y], "B": [(0, 4, "Y")]}})
-    found = figures_of(corpus, rules=("character",))["f1"]["character_untyped"]
-    assert found["mean_over_pairs"]["value"] == plain(2 / 3)
-    assert found["labels"] == {}
+@pytest.mark.parametrize("rule", ["character", "token"])
+def test_positions_are_marked_whatever_the_label_unless_labels_count(rule: str) -> None:
+    # A has two words of four characters, B the first under another label: 2·4/(8 + 4) characters
+    # and 2·1/(2 + 1) words are alike, and none with its label.
+    marks: Marks = {"d1": {"A": [X, Y], "B": [(0, 4, "Y")]}}
+    found = figures_of(corpus_of(marks, texts={"d1": "aaaa bbbb"}), rules=(rule,))["f1"]
+    assert found[f"{rule}_untyped"]["mean_over_pairs"]["value"] == plain(2 / 3)
+    assert found[f"{rule}_untyped"]["labels"] == {}
+    assert found[f"{rule}_typed"]["mean_over_pairs"]["value"] == 0.0
+    assert set(found[f"{rule}_typed"]["labels"]) == {"X", "Y"}

@@ -81,7 +81,7 @@ PLANS: dict[str, tuple[str, ...]] = {
         *("-k", f"token_figures or {_TOKENS} or audit or measuring or test_kappa"),
     ),
     "potato_iaa/measures/counting.py": (
-        *_measures("measuring", "token_figures"),
+        *_measures("f1", "kappa", "measuring", "token_figures"),
         *_BY_HAND,
     ),
     "potato_iaa/measures/audit.py": _measures("audit"),
