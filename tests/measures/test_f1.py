@@ -154,3 +154,12 @@ def test_positions_are_marked_whatever_the_label_unless_labels_count(rule: str) 
     assert found[f"{rule}_untyped"]["labels"] == {}
     assert found[f"{rule}_typed"]["mean_over_pairs"]["value"] == 0.0
     assert set(found[f"{rule}_typed"]["labels"]) == {"X", "Y"}
+
+
+def test_a_soft_match_counts_as_much_as_the_spans_are_alike() -> None:
+    # [0,4) and [0,2) share 2 of 4 characters: IoU 1/2, Dice 2·2/(4 + 2).
+    corpus = corpus_of({"d1": {"A": [X], "B": [(0, 2, "X")]}})
+    found = figures_of(corpus, rules=("soft", "soft(dice)"))["f1"]
+    assert found["soft_typed"]["mean_over_pairs"]["value"] == 0.5
+    assert found["soft(dice)_typed"]["mean_over_pairs"]["value"] == plain(2 / 3)
+    assert found["soft_typed"]["pairs"][0]["tp"] == 0.5
