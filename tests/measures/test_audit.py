@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import krippendorff
+import pandas as pd
 import pytest
 
 from potato_iaa import Corpus
@@ -163,3 +164,23 @@ def test_an_item_that_fills_the_memory_alone_is_passed_over_for_small_ones(
     assert (found["items"], found["of"]) == (10, 13)
     # All twelve small ones are alike: n_O = n_X = 10, ten tokens differ: 1 − 19·20/200.
     assert found["ours"] == pytest.approx(1 - 19 * 20 / 200)
+
+
+def test_a_field_that_only_one_annotator_read_is_not_audited_with_its_item() -> None:
+    # On field one n = 4, n_O = 3 and one of two words differs: 1 − 3·2/(16 − 10). A alone read two.
+    corpus = Corpus.from_tables(
+        items=pd.DataFrame(
+            [("d1", "one", "aa bb"), ("d1", "two", "aa bb")], columns=["item", "field", "text"]
+        ),
+        passes=pd.DataFrame(
+            [("d1", "one", "A"), ("d1", "one", "B"), ("d1", "two", "A")],
+            columns=["item", "field", "annotator"],
+        ),
+        spans=pd.DataFrame(
+            [("d1", "one", "A", 0, 2, "X"), ("d1", "two", "A", 0, 2, "X")],
+            columns=["item", "field", "annotator", "start", "end", "label"],
+        ),
+    )
+    found = audit_of(corpus)
+    assert (found["ours"], found["theirs"]) == (0.0, 0.0)
+    assert (found["items"], found["of"]) == (1, 1)

@@ -50,6 +50,24 @@ def test_choices_that_there_are_not_are_refused(options: dict[str, Any], told: s
         measure(corpus_of(MARKS), **options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"token_unit": "syllable"},
+        {"both_empty": "drop"},
+        {"min_shared_items": 0},
+        {"bootstrap": -1},
+        {"seed": -1},
+        {"measures": ["kappa"]},
+        {"rules": ["fuzzy"]},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_they_are_refused_even_if_nothing_is_measured(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        measure(corpus_of(MARKS), schemes=[], **options)
+
+
 def test_pairs_that_share_too_few_items_stay_out_of_the_mean() -> None:
     # ann and ben: 2 of 4 spans matched on two items; the pairs with cem share one item, F1 1.
     assert headline(figures(MARKS, min_shared_items=1))["value"] == pytest.approx(2.5 / 3)
@@ -132,3 +150,26 @@ def test_every_block_is_told_and_so_is_every_stage(monkeypatch: pytest.MonkeyPat
     measure(corpus, bootstrap=0, progress=told.append)
     blocks = ["spans: counted 1 of 2", "spans: counted 2 of 2"]
     assert told == [*blocks, "spans: figures", "spans: systems and gold standards", *blocks]
+
+
+def test_of_systems_and_gold_standards_nothing_is_told_where_there_are_none() -> None:
+    told: list[str] = []
+    measure(corpus_of(MARKS), bootstrap=0, progress=told.append)
+    assert told == ["spans: counted 1 of 1", "spans: figures"]
+
+
+def test_what_is_made_on_request_is_there_if_it_was_asked_for() -> None:
+    plain, asked = figures(MARKS), figures(MARKS, measures=("gamma", "alpha_u", "cohen"))
+    assert "gamma" not in plain
+    assert "alpha_u" not in plain["unitizing"]
+    assert not {"cohen", "scott", "fleiss"} & set(plain["token"])
+    assert "gamma" in asked
+    assert "alpha_u" in asked["unitizing"]
+    assert {"cohen", "scott", "fleiss"} & set(asked["token"]) == {"cohen"}
+
+
+def test_gamma_is_sampled_by_the_seed() -> None:
+    marks = {"d1": {"A": [(0, 4, "X"), (6, 9, "Y")], "B": [(1, 4, "X"), (7, 12, "X")]}}
+    found = [figures(marks, measures=("gamma",), seed=seed)["gamma"] for seed in (0, 0, 1, 2)]
+    assert found[0] == found[1]
+    assert found[1] != found[2] != found[3]
