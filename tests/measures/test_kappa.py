@@ -60,6 +60,12 @@ def test_fleiss_is_undefined_where_all_gave_one_value() -> None:
     assert_undefined(kappas({"d1": {"A": [], "B": []}})["fleiss"], "no variation")
 
 
+def test_one_token_is_enough_for_chance_to_be_certain() -> None:
+    corpus = corpus_of({"d1": {"A": [], "B": []}}, texts={"d1": "a"})
+    (row,) = figures_of(corpus, measures=("cohen",))["token"]["cohen"]["label"]["pairs"]
+    assert (row["tokens"], row["why"]) == (1, "chance agreement is 1")
+
+
 @pytest.mark.parametrize(
     ("marks", "why"),
     [

@@ -89,5 +89,5 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("measuring", "f1", "measures_sections_1_to_3"),
         *("-k", f"measuring or {_F1S}"),
     ),
-    "potato_iaa/measures/spread.py": _measures("measuring"),
+    "potato_iaa/measures/spread.py": _measures("spread"),
 }
