@@ -23,7 +23,9 @@ def blocks(number: int) -> list[Block]:
 
 
 def on_cores(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(number)), raising=False)
+    # 0 is the process that asks.
+    cores = {0: set(range(number))}
+    monkeypatch.setattr(os, "sched_getaffinity", cores.__getitem__, raising=False)
 
 
 @pytest.fixture
@@ -64,17 +66,21 @@ def test_where_a_system_does_not_tell_which_cores_are_free_all_are_counted(
 def test_blocks_that_nobody_waits_for_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     on_cores(monkeypatch, 1)
     begun: list[int] = []
+    done: list[int] = []
     never = threading.Event()
 
     def work(block: Block) -> int:
         begun.append(block.first_span)
         never.wait(0.02)
+        done.append(block.first_span)
         return block.first_span
 
     results = in_threads(work, blocks(50))
     assert next(results) == 0
     results.close()
     assert len(begun) < 50
+    # Nor is one still being counted.
+    assert done == begun
 
 
 def test_an_error_in_a_block_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
