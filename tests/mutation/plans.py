@@ -80,9 +80,8 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("token_figures", "measures_sections_1_to_3", "audit", "measuring", "kappa"),
         *("-k", f"token_figures or {_TOKENS} or audit or measuring or test_kappa"),
     ),
-    "potato_iaa/measures/counting.py": (
-        *_measures("f1", "kappa", "measuring", "token_figures"),
-        *_BY_HAND,
+    "potato_iaa/measures/counting.py": _measures(
+        *("f1", "kappa", "measuring", "token_figures", "measures_sections_1_to_3")
     ),
     "potato_iaa/measures/audit.py": _measures("audit"),
     "potato_iaa/measures/measuring.py": (
