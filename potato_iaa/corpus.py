@@ -22,7 +22,7 @@ ANSWER_COLUMNS = ("item", "annotator", "scheme", "label", "value")
 ROLES = ("human", "system", "gold")
 DEFAULT_SCHEME = "spans"
 # No text reaches farther; many of them together still fit a 64-bit axis.
-FARTHEST = 10**12
+FARTHEST = 10**15
 _NAMES = ("item", "field", "annotator", "scheme", "label")
 
 

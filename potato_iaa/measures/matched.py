@@ -226,7 +226,7 @@ class Offsets:
 def count_offsets(layer: Layer, tokens: Tokens, alignment: Alignment) -> Offsets:
     """Differences of starts and ends on untyped-overlap matches, in code points and tokens."""
     first = np.searchsorted(tokens.end, layer.span_start, side="right")
-    last = np.searchsorted(tokens.start, layer.span_end, side="left") - 1
+    stop = np.searchsorted(tokens.start, layer.span_end, side="left")
     own = np.concatenate((alignment.left, alignment.right))
     other = np.concatenate((alignment.right, alignment.left))
     key = layer.span_annotator[own] * max(len(layer.labels), 1) + layer.span_label[own]
@@ -234,7 +234,7 @@ def count_offsets(layer: Layer, tokens: Tokens, alignment: Alignment) -> Offsets
     end = layer.span_end[own] - layer.span_end[other]
     length = layer.span_length[own] - layer.span_length[other]
     start_tokens = np.abs(first[own] - first[other])
-    end_tokens = np.abs(last[own] - last[other])
+    end_tokens = np.abs(stop[own] - stop[other])
     counted = {
         "matches": np.ones(len(own), dtype=bool),
         "both_exact": layer.span_extent[own] == layer.span_extent[other],

@@ -18,8 +18,10 @@ from potato_iaa.corpus import Corpus
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
 from potato_iaa.matcher import (
+    CHARACTER,
     EXACT,
     OVERLAP,
+    TOKEN,
     Counts,
     Rule,
     compare_passes,
@@ -256,8 +258,10 @@ def _all_f1(layer: Layer, counts: dict[str, Counts], ground: Ground) -> dict[str
     of_text = replace(ground, nothing=NO_TEXT) if no_text else ground
     for name, rule_counts in counts.items():
         if name not in figures:
-            # Untyped positions have one column: a position is marked, whatever the label.
-            labels = layer.labels if rule_counts.n_a.shape[1] == len(layer.labels) else ()
+            rule, _, typing = name.rpartition("_")
+            # Untyped, a position is marked, whatever the label.
+            unlabelled = typing == "untyped" and parse_rule(rule) in (CHARACTER, TOKEN)
+            labels = () if unlabelled else layer.labels
             figures[name] = f1_figures([rule_counts], of_text, labels)[0]
     return {name: figures[name] for name in counts}
 

@@ -249,7 +249,7 @@ def _met_squares(layer: Layer, edges: Edges) -> Floats:
 
 
 def u_alpha(disagreement: Floats, lengths: Floats, squares: Floats) -> Floats:
-    """uα = 1 − (l.. − Σ l_cc)/(l.. − Σ e_cc), NaN without a unit.
+    """uα = 1 − (l.. − Σ l_cc)/(l.. − Σ e_cc), NaN where all is gap or all of one label.
 
     ``disagreement`` is l.. − Σ l_cc, ``lengths`` (values, …) the l_c with the gaps first,
     ``squares`` Σ f(S). The expected part comes to l..·(l..² − Σ l_c²)/(l..² − Σ f(S)).
@@ -258,8 +258,7 @@ def u_alpha(disagreement: Floats, lengths: Floats, squares: Floats) -> Floats:
     """
     total = lengths.sum(axis=0)
     expected = total * (total**2 - (lengths**2).sum(axis=0))
-    alpha = 1 - ratio(disagreement * (total**2 - squares), expected)
-    return np.where(lengths[1:].sum(axis=0) > 0, alpha, np.nan)
+    return 1 - ratio(disagreement * (total**2 - squares), expected)
 
 
 def cu_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:
@@ -277,7 +276,7 @@ def k_u_alpha(met: Floats, met_alike: Floats, met_squares: Floats, label: int) -
     observed = ratio(met[label] - met_alike[label], met[label])
     several = (met > 0).sum(axis=0) >= 2
     alpha: Floats = 1 - ratio(observed * expected_met, expected_met - expected[label])
-    return np.where(several & (met[label] > 0), alpha, np.nan)
+    return np.where(several, alpha, np.nan)
 
 
 def _pool(met: Floats, met_squares: Floats) -> Floats:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import krippendorff
+import pandas as pd
 import pytest
 
 from potato_iaa import Corpus
@@ -138,3 +139,48 @@ def test_even_one_item_too_large_for_the_memory_is_told(monkeypatch: pytest.Monk
     found = scheme_of(words_corpus(), audit=True).to_dict()["token"]["audit"]
     assert found["items"] <= 1
     assert found["of"] == ITEMS
+
+
+@pytest.mark.parametrize(
+    ("memory", "items"), [(5 * 2592, 5), (5 * 2592 - 1, 4), (40 * 2592, 40), (40 * 2592 - 1, 39)]
+)
+def test_a_sample_fills_the_memory_that_the_package_may_take(
+    monkeypatch: pytest.MonkeyPatch, memory: int, items: int
+) -> None:
+    # An item of nine words, with three values (O, X, Y): four arrays of 9·3·3 numbers of 8 bytes.
+    monkeypatch.setattr(audit, "MEMORY", memory)
+    assert audit_of(words_corpus())["items"] == items
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_item_that_fills_the_memory_alone_is_passed_over_for_small_ones(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    # One word and two values: 4·1·2·2·8 = 128 bytes.
+    monkeypatch.setattr(audit, "MEMORY", 10 * 128)
+    texts = {"large": "a " * 11} | {f"d{position}": "a" for position in range(12)}
+    marks: Marks = {item: {"A": [(0, 1, "X")], "B": []} for item in texts}
+    found = audit_of(corpus_of(marks, texts=texts), seed=seed)
+    assert (found["items"], found["of"]) == (10, 13)
+    # All twelve small ones are alike: n_O = n_X = 10, ten tokens differ: 1 − 19·20/200.
+    assert found["ours"] == pytest.approx(1 - 19 * 20 / 200)
+
+
+def test_a_field_that_only_one_annotator_read_is_not_audited_with_its_item() -> None:
+    # On field one n = 4, n_O = 3 and one of two words differs: 1 − 3·2/(16 − 10). A alone read two.
+    corpus = Corpus.from_tables(
+        items=pd.DataFrame(
+            [("d1", "one", "aa bb"), ("d1", "two", "aa bb")], columns=["item", "field", "text"]
+        ),
+        passes=pd.DataFrame(
+            [("d1", "one", "A"), ("d1", "one", "B"), ("d1", "two", "A")],
+            columns=["item", "field", "annotator"],
+        ),
+        spans=pd.DataFrame(
+            [("d1", "one", "A", 0, 2, "X"), ("d1", "two", "A", 0, 2, "X")],
+            columns=["item", "field", "annotator", "start", "end", "label"],
+        ),
+    )
+    found = audit_of(corpus)
+    assert (found["ours"], found["theirs"]) == (0.0, 0.0)
+    assert (found["items"], found["of"]) == (1, 1)

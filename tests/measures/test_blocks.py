@@ -16,6 +16,7 @@ from potato_iaa.blocks import cut, take_items
 from potato_iaa.layer import Layer, make_layer
 from potato_iaa.measures import measuring
 from potato_iaa.measures.agreement import SchemeAgreement
+from tests.corpora import parts_corpus
 from tests.measures.test_laws import Small, examples, figures_of, marks_in, same, small_corpora
 
 RULES = ("overlap(iou>=0.5)", "soft", "soft(dice)", "terms", "token", "character")
@@ -144,6 +145,64 @@ def test_an_item_larger_than_a_block_is_a_block() -> None:
     )
     blocks = cut(make_layer(corpus, "spans"), size=100)
     assert [block.layer.items for block in blocks] == [("d1", "d2"), ("d3", "d4")]
+
+
+def test_a_blocks_rows_begin_after_the_pairs_of_passes_of_all_units_before_it() -> None:
+    # Of two, of three, of one and of four annotators there are 1, 3, 0 and 6 pairs.
+    readers = {"d1": "AB", "d2": "ABC", "d3": "A", "d4": "ABCD", "d5": "AB"}
+    corpus = Corpus.from_tables(
+        items=[(item, "a" * 10) for item in readers],
+        passes=[(item, who) for item, people in readers.items() for who in people],
+        spans=[],
+    )
+    layer = make_layer(corpus, "spans")
+    assert [block.first_row for block in cut(layer, size=10)] == [0, 1, 4, 4, 10]
+    assert [block.first_row for block in cut(layer, size=20)] == [0, 4, 10]
+
+
+def test_a_span_costs_as_much_as_thirty_characters() -> None:
+    # Items of ten characters with a span cost forty each: two fill a block of eighty.
+    items = ["d1", "d2", "d3", "d4"]
+    corpus = Corpus.from_tables(
+        items=[(item, "a" * 10) for item in items],
+        passes=[(item, "A") for item in items],
+        spans=[(item, "A", 0, 3, "X") for item in items],
+    )
+    layer = make_layer(corpus, "spans")
+    for size, runs in ((80, [2, 2]), (81, [3, 1]), (121, [4]), (40, [1, 1, 1, 1])):
+        assert [len(block.layer.items) for block in cut(layer, size=size)] == runs
+
+
+def test_an_item_that_fills_a_block_exactly_ends_it() -> None:
+    corpus = Corpus.from_tables(
+        items=[("d1", "a"), ("d2", "b"), ("d3", "c")],
+        passes=[(item, "A") for item in ("d1", "d2", "d3")],
+        spans=[],
+    )
+    blocks = cut(make_layer(corpus, "spans"), size=1)
+    assert [block.layer.items for block in blocks] == [("d1",), ("d2",), ("d3",)]
+
+
+def test_spans_and_parts_keep_their_places_in_the_texts_of_items_that_are_taken() -> None:
+    corpus = parts_corpus(
+        {
+            "d1": {"A": [("X", [(0, 2)])]},
+            "d2": {"A": [("X", [(1, 2), (4, 6)])]},
+            "d3": {"B": [("Y", [(3, 5)])]},
+            "d4": {"B": [("Y", [(0, 4)])]},
+        },
+        dict.fromkeys(("d1", "d2", "d3", "d4"), "a" * 12),
+    )
+    taken = take_items(make_layer(corpus, "spans"), np.array([1, 2]))
+    base = taken.unit_base[taken.span_unit]
+    assert (taken.span_start - base).tolist() == [1, 3]
+    assert (taken.span_end - base).tolist() == [6, 5]
+    assert taken.span_length.tolist() == [3, 2]
+    part_base = base[taken.part_span]
+    assert (taken.part_start - part_base).tolist() == [1, 4, 3]
+    assert (taken.part_end - part_base).tolist() == [2, 6, 5]
+    assert [taken.annotators[code] for code in taken.span_annotator] == ["A", "B"]
+    assert [taken.labels[code] for code in taken.span_label] == ["X", "Y"]
 
 
 def test_a_layer_without_items_is_one_block() -> None:

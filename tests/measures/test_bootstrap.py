@@ -336,6 +336,14 @@ def test_every_interval_is_that_of_measuring_each_resample(unread: int) -> None:
     assert checked > LEAST_FIGURES
 
 
+@pytest.mark.parametrize("items", [*THREE.values(), SIX], ids=[*THREE, "six items"])
+def test_every_interval_leaves_its_value_as_it_is(items: dict[str, Passes]) -> None:
+    corpus = corpus_from(items, people(items))
+    alone = values_of(figures_of(corpus, measures=MEASURES))
+    assert values_of(figures_of(corpus, bootstrap=7, measures=MEASURES)) == alone
+    assert len(alone) > LEAST_FIGURES
+
+
 def test_every_estimate_with_a_value_has_an_interval() -> None:
     # Of pairs with fewer than five shared items, and of coverages, none is given.
     figures = named(figures_of(corpus_from(SIX, people(SIX)), bootstrap=50, measures=MEASURES))

@@ -17,7 +17,6 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from potato_iaa import Corpus
 from potato_iaa.layer import make_layer
 from potato_iaa.matcher import align, overlap_edges
-from potato_iaa.measures.matched import NOTHING_MATCHED
 from tests.corpora import (
     NO_SHARED_ITEMS,
     ONE_ANNOTATOR,
@@ -119,6 +118,23 @@ def test_agreement_cohen_and_alpha_by_hand() -> None:
     assert matched.alpha.value == pytest.approx(8 / 15)
 
 
+def test_what_is_written_of_matched_labels_by_hand() -> None:
+    # Five matches on two of three items, three of unlike labels: n = 10, n_X = n_Y = 5. Alpha:
+    # 1 − 9·6/(2·25) = −0.08. Cohen: A–B p_o = 1/3, p_e = 5/9, −1/2; A–C 0; B–C has no variation.
+    nothing = {"low": None, "high": None}
+    assert scheme_of(corpus_of(THREE)).matched_labels.to_dict() == {
+        "matches": 5,
+        "observed_agreement": {"value": 0.4, **nothing, "n": 2, "of": 3},
+        "alpha": {"value": -0.08, **nothing, "n": 2, "of": 3},
+        "cohen_mean": {"value": -0.25, **nothing, "n": 2, "of": 3},
+        "confusion": [
+            {"label_a": "X", "label_b": "X", "spans": 1},
+            {"label_a": "X", "label_b": "Y", "spans": 3},
+            {"label_a": "Y", "label_b": "Y", "spans": 1},
+        ],
+    }
+
+
 def test_an_annotator_who_gives_one_label_only_has_cohens_kappa_zero() -> None:
     marks: Marks = {
         "d1": {"A": [(0, 2, "X"), (3, 5, "X")], "B": [(0, 2, "X"), (3, 5, "Y")]},
@@ -139,7 +155,7 @@ def test_two_annotators_who_give_the_same_one_label_are_left_out_of_the_mean() -
 NO_MATCH: dict[str, Marks] = {
     ONE_ANNOTATOR: {"d1": {"A": [(0, 2, "X")]}},
     NO_SHARED_ITEMS: {"d1": {"A": [(0, 2, "X")]}, "d2": {"B": [(0, 2, "X")]}},
-    NOTHING_MATCHED: {"d1": {"A": [(0, 2, "X")], "B": []}},
+    "no matched spans": {"d1": {"A": [(0, 2, "X")], "B": []}},
 }
 
 
@@ -380,6 +396,24 @@ def test_matches_of_all_items_add_up() -> None:
         "shorter": 1,
     }
     assert histogram_of(corpus) == {("start", 0): 1, ("start", 1): 1, ("end", 0): 2}
+
+
+def test_what_is_written_of_boundaries_by_hand() -> None:
+    # A has the first word alone, B both.
+    corpus = corpus_of({"d1": {"A": [(0, 2, "X")], "B": [(0, 5, "Y")]}}, texts={"d1": "aa bb"})
+    whole = dict.fromkeys(COUNTS, 0) | {"matches": 1, "start_exact": 1, "end_one_token": 1}
+    assert scheme_of(corpus).boundaries.to_dict() == {
+        "table": [
+            {"annotator": "A", "label": "X", **whole, "end_earlier": 1, "shorter": 1},
+            {"annotator": "B", "label": "Y", **whole, "end_later": 1, "longer": 1},
+        ],
+        "histogram": [
+            {"side": side, "tokens": tokens, "matches": int((side, tokens) in met)}
+            for met in [{("start", 0), ("end", 1)}]
+            for side in ("start", "end")
+            for tokens in range(6)
+        ],
+    }
 
 
 def test_a_filled_gap_leaves_the_ends_exact_and_makes_the_span_longer() -> None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from potato_iaa import Corpus, measure
+from potato_iaa.blocks import cut
 from potato_iaa.errors import UsageError
-from tests.corpora import assert_undefined, corpus_of, figures, figures_of, headline
+from potato_iaa.measures import measuring
+from tests.corpora import (
+    NO_SHARED_ITEMS,
+    assert_undefined,
+    corpus_of,
+    figures,
+    figures_of,
+    headline,
+    parts_corpus,
+)
 
 MARKS: dict[str, Any] = {
     "d1": {"ann": [(0, 3, "X")], "ben": [(0, 3, "X")], "cem": [(0, 3, "X")]},
@@ -45,6 +56,24 @@ def test_choices_that_there_are_not_are_refused(options: dict[str, Any], told: s
         measure(corpus_of(MARKS), **options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"token_unit": "syllable"},
+        {"both_empty": "drop"},
+        {"min_shared_items": 0},
+        {"bootstrap": -1},
+        {"seed": -1},
+        {"measures": ["kappa"]},
+        {"rules": ["fuzzy"]},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_they_are_refused_even_if_nothing_is_measured(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        measure(corpus_of(MARKS), schemes=[], **options)
+
+
 def test_pairs_that_share_too_few_items_stay_out_of_the_mean() -> None:
     # ann and ben: 2 of 4 spans matched on two items; the pairs with cem share one item, F1 1.
     assert headline(figures(MARKS, min_shared_items=1))["value"] == pytest.approx(2.5 / 3)
@@ -62,3 +91,103 @@ def test_without_a_text_there_are_no_terms_and_no_tokens() -> None:
         assert_undefined(headline(found, f"{rule}_typed"), "no text")
     for rule in ("exact", "character"):
         assert headline(found, f"{rule}_typed")["value"] == 1.0
+
+
+def test_what_is_chosen_where_nothing_is() -> None:
+    assert measure(corpus_of(MARKS)).settings.to_dict() == {
+        "rules": ["exact", "overlap"],
+        "token_unit": "word",
+        "both_empty": "skip",
+        "min_shared_items": 1,
+        "bootstrap": 1000,
+        "seed": 0,
+        "measures": [],
+    }
+
+
+def test_what_is_chosen_twice_is_measured_once() -> None:
+    options: dict[str, Any] = {"rules": ["soft", "exact", "soft"], "measures": ["scott"] * 2}
+    settings = measure(corpus_of(MARKS), bootstrap=0, **options).settings.to_dict()
+    assert settings["rules"] == ["exact", "overlap", "soft"]
+    assert settings["measures"] == ["scott"]
+
+
+def test_the_corpus_and_its_annotators_are_counted() -> None:
+    # Nobody read d4. The first span has two parts, of two characters each.
+    scheme = figures_of(
+        parts_corpus(
+            {
+                "d1": {
+                    "ann": [("X", [(0, 2), (4, 6)]), ("Y", [(8, 12)])],
+                    "ben": [("X", [(0, 2)])],
+                },
+                "d2": {"ann": [], "ben": [("X", [(0, 5)])]},
+                "d3": {"cem": []},
+            },
+            dict.fromkeys(("d1", "d2", "d3", "d4"), "aa bb cc dddd"),
+        )
+    )
+    assert scheme["corpus"] == {
+        "items": 4,
+        "items_read": 3,
+        "items_shared": 2,
+        "fields": 1,
+        "passes": 5,
+        "empty_passes": 2,
+        "spans": 4,
+        "discontinuous_spans": 1,
+        "annotators": ["ann", "ben", "cem"],
+        "labels": ["X", "Y"],
+        "label_spans": {"X": 3, "Y": 1},
+        "pairs": 3,
+        "pairs_sharing_items": 1,
+        "shared_items_median": 2.0,
+    }
+    columns = ("annotator", "passes", "empty_passes", "spans", "mean_length")
+    rows = (("ann", 2, 1, 2, 4.0), ("ben", 2, 0, 2, 3.5), ("cem", 1, 1, 0, None))
+    assert scheme["annotators"] == [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def test_without_a_shared_item_nothing_is_known_of_what_is_lost() -> None:
+    scheme = figures({"d1": {"A": [(0, 3, "X")]}, "d2": {"B": []}, "d3": {"C": []}})
+    assert scheme["corpus"]["shared_items_median"] == 0.0
+    for loss in scheme["lost"].values():
+        assert_undefined(loss, NO_SHARED_ITEMS)
+        assert (loss["n"], loss["of"]) == (0, 3)
+
+
+def test_every_block_is_told_and_so_is_every_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "cut", partial(cut, size=1))
+    corpus = Corpus.from_tables(
+        items=[("d1", "aaa"), ("d2", "bbb")],
+        passes=[(item, who) for item in ("d1", "d2") for who in "AS"],
+        spans=[("d1", "A", 0, 3, "X")],
+        roles={"A": "human", "S": "system"},
+    )
+    told: list[str] = []
+    measure(corpus, bootstrap=0, progress=told.append)
+    blocks = ["spans: counted 1 of 2", "spans: counted 2 of 2"]
+    assert told == [*blocks, "spans: figures", "spans: systems and gold standards", *blocks]
+
+
+def test_of_systems_and_gold_standards_nothing_is_told_where_there_are_none() -> None:
+    told: list[str] = []
+    measure(corpus_of(MARKS), bootstrap=0, progress=told.append)
+    assert told == ["spans: counted 1 of 1", "spans: figures"]
+
+
+def test_what_is_made_on_request_is_there_if_it_was_asked_for() -> None:
+    plain, asked = figures(MARKS), figures(MARKS, measures=("gamma", "alpha_u", "cohen"))
+    assert "gamma" not in plain
+    assert "alpha_u" not in plain["unitizing"]
+    assert not {"cohen", "scott", "fleiss"} & set(plain["token"])
+    assert "gamma" in asked
+    assert "alpha_u" in asked["unitizing"]
+    assert {"cohen", "scott", "fleiss"} & set(asked["token"]) == {"cohen"}
+
+
+def test_gamma_is_sampled_by_the_seed() -> None:
+    marks = {"d1": {"A": [(0, 4, "X"), (6, 9, "Y")], "B": [(1, 4, "X"), (7, 12, "X")]}}
+    found = [figures(marks, measures=("gamma",), seed=seed)["gamma"] for seed in (0, 0, 1, 2)]
+    assert found[0] == found[1]
+    assert found[1] != found[2] != found[3]

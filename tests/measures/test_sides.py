@@ -121,6 +121,21 @@ def test_precision_and_recall_take_gold_as_the_reference() -> None:
     assert rows["B"]["value"] == pytest.approx(4 / 5)
 
 
+def test_what_is_written_of_a_gold_standard_by_hand() -> None:
+    side = only_side(HAND, {"S": "gold"})
+    why = "the interval is that of the mean over humans"
+    columns = ("annotator", "items", "tp", "precision", "recall", "value", "interval_why")
+    rows = (("A", 2, 1, 0.5, 0.5, 0.5, why), ("B", 2, 2, 0.666666666667, 1.0, 0.8, why))
+    assert side["reference"] == [dict(zip(columns, row, strict=True)) for row in rows]
+    nothing = {"low": None, "high": None}
+    assert side["f1"]["exact_typed"] == {
+        "humans": {"value": 0.8, **nothing, "n": 1, "of": 1},
+        "side": {"value": 0.65, **nothing, "n": 2, "of": 2},
+        "difference": {"value": -0.15, **nothing, "n": 2, "of": 2},
+    }
+    assert set(side) == {"annotator", "role", "f1", "labels", "reference"}
+
+
 @pytest.mark.parametrize("gold", ["A0", "Z9"])
 def test_gold_is_the_reference_whether_its_name_comes_first_or_last(gold: str) -> None:
     marks: Marks = {"d1": {"M": [X, Y, (10, 14, "X")], gold: [X, (10, 14, "X")]}}
@@ -182,6 +197,20 @@ def test_a_side_without_a_pair_gives_the_reason_of_any_other_figure(
 ) -> None:
     # measures.md, section 1 and 7.8: where no pair shares an item, that is the reason.
     assert_undefined(only_side(marks, {"S": "system"})["f1"]["exact_typed"][figure], why)
+
+
+def test_a_difference_is_undefined_for_the_reason_of_the_side_that_is() -> None:
+    alone: Marks = {"d1": {"A": [X], "B": [X]}, "d2": {"S": [X]}}
+    figures = only_side(alone, {"S": "system"})["f1"]["exact_typed"]
+    assert_value(figures["humans"], 1.0)
+    assert_undefined(figures["side"], NO_SHARED_ITEMS)
+    assert_undefined(figures["difference"], NO_SHARED_ITEMS)
+    # The humans left empty what they share, and S is against both.
+    empty: Marks = {"d1": {"A": [], "B": [], "S": [X]}}
+    figures = only_side(empty, {"S": "system"})["f1"]["exact_typed"]
+    assert_undefined(figures["humans"], "nothing marked by either")
+    assert_value(figures["side"], 0.0)
+    assert_undefined(figures["difference"], "nothing marked by either")
 
 
 def test_without_systems_and_gold_there_are_no_sides() -> None:

@@ -350,10 +350,36 @@ def test_one_intersection_among_more_than_two_annotators_leaves_cu_alpha_undefin
             assert_undefined(figure)
 
 
+def test_a_label_says_whether_it_meets_nothing_or_nothing_else_does() -> None:
+    marks = {"d1": {"A": [LONG, (8, 9, "Y")], "B": [LONG]}}
+    found = unitizing(marks, {"d1": 10})["k_u_alpha"]
+    assert_undefined(found["X"], "fewer than two labels among the intersecting units")
+    assert_undefined(found["Y"], "no intersection of units")
+
+
+def test_what_is_written_where_units_overlap() -> None:
+    found = unitizing({"d1": {"A": [LONG, (6, 9, "Y")], "B": [LONG]}}, {"d1": 10})
+    why = "units of one annotator overlap in 1 pass"
+    nothing = {"value": None, "why": why, "low": None, "high": None, "n": 1, "of": 1}
+    covered = nothing | {"coverage": None}
+    assert {key: value for key, value in found.items() if key not in ("layers", "flattened")} == {
+        "unit": "character",
+        "u_alpha": nothing,
+        "binary_u_alpha": nothing,
+        "cu_alpha": covered,
+        "k_u_alpha": {"X": covered, "Y": covered},
+        "overlapping_passes": 1,
+    }
+    assert found["flattened"]["unit"] == "character"
+    assert {found["flattened"]["u_alpha"][key] for key in ("n", "of")} == {1}
+
+
 def test_the_reason_for_one_intersection_is_not_that_labels_are_missing() -> None:
     passes: Passes = {"A": [(0, 4, "X")], "B": [(2, 6, "Y")], "C": []}
     found = unitizing({"d1": passes}, {"d1": 10})
-    assert "fewer than two labels" not in found["cu_alpha"]["why"]
+    why = "too few intersections to expect anything by chance"
+    assert_undefined(found["cu_alpha"], why)
+    assert_undefined(found["k_u_alpha"]["X"], why)
 
 
 def test_the_whole_text_marked_with_two_labels_is_defined() -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 _ALIGNMENT = "tests/conformance/test_cases_alignment.py"
 _COEFFICIENTS = "tests/conformance/test_cases_coefficients.py"
+# Parts of the names of tests.
+_KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or fleiss_is_that"
+_F1S = "f1 or pair or empty or mean or lost or annotator"
+_TOKENS = "(sections_1_to_3 and (token or label or bio or alpha or undefined))"
 _MEASURES = "tests/measures/test_{}.py"
 
 
@@ -42,4 +46,47 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("measures_sections_1_to_3"),
         *("-k", "shares or chance or kappa or raters or scenario or range"),
     ),
+    "potato_iaa/measures/unitizing.py": (
+        *(*_measures("unitizing_layers", "bootstrap"), _COEFFICIENTS),
+        *("-k", "unitizing_layers or (2016 and case_00) or every_interval"),
+    ),
+    "potato_iaa/measures/kappa.py": (
+        *(*_measures("kappa", "matched"), _COEFFICIENTS, *_measures("differential", "bootstrap")),
+        *("-k", f"{_KAPPAS} or test_kappa or every_interval or (matched and cohen)"),
+    ),
+    "potato_iaa/measures/matched.py": _measures("matched"),
+    "potato_iaa/measures/f1.py": (
+        *_measures("f1", "sides", "measures_sections_1_to_3", "measuring", "bootstrap"),
+        *("-k", f"{_F1S} or measuring or losses or stand_beside"),
+    ),
+    "potato_iaa/measures/pairs.py": (
+        *_measures("pairs", "f1", "bootstrap"),
+        *("-k", "test_pairs or test_f1 or every_interval"),
+    ),
+    "potato_iaa/measures/tokens.py": (
+        *(*_measures("token_figures"), *_BY_HAND, *_measures("alpha", "unitizing_layers")),
+        *(
+            "-k",
+            f"token_figures or flattening or whole_text or test_alpha or {_TOKENS}"
+            " or 10_token or 11_one or 6_an or 8_",
+        ),
+    ),
+    "potato_iaa/blocks.py": (
+        *_measures("blocks"),
+        *("-k", "not to_the_last_digit and not same_in_blocks and not moves_no"),
+    ),
+    "potato_iaa/measures/sides.py": (*_measures("sides"), "-k", "not no_figure and not equals-"),
+    "potato_iaa/measures/token_figures.py": (
+        *_measures("token_figures", "measures_sections_1_to_3", "audit", "measuring", "kappa"),
+        *("-k", f"token_figures or {_TOKENS} or audit or measuring or test_kappa"),
+    ),
+    "potato_iaa/measures/counting.py": _measures(
+        *("f1", "kappa", "measuring", "token_figures", "measures_sections_1_to_3")
+    ),
+    "potato_iaa/measures/audit.py": _measures("audit"),
+    "potato_iaa/measures/measuring.py": (
+        *_measures("measuring", "f1", "measures_sections_1_to_3"),
+        *("-k", f"measuring or {_F1S}"),
+    ),
+    "potato_iaa/measures/spread.py": _measures("spread"),
 }
