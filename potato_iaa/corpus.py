@@ -205,13 +205,13 @@ def _table(
                     "or a frame with named columns."
                 )
         frame = pd.DataFrame(listed, columns=list(short))
-    for column, value in defaults.items():
-        if column not in frame.columns:
-            frame[column] = value
-    for name in map(str, set(frame.columns) - set(columns)):
-        near = get_close_matches(name, columns, n=1, cutoff=0.75)
-        if near:
+    left_out = [column for column in defaults if column not in frame.columns]
+    for name in map(str, frame.columns):
+        near = get_close_matches(name, left_out, n=1, cutoff=0.75)
+        if name not in columns and near:
             raise InputError(f"the table has a column {name!r}: did you mean {near[0]!r}?")
+    for column in left_out:
+        frame[column] = defaults[column]
     frame = frame[list(columns)].reset_index(drop=True)
     for column in (name for name in columns if name in _NAMES):
         missing_rows = np.flatnonzero(frame[column].isna())

@@ -72,6 +72,7 @@ def test_odd_tables_are_refused_in_a_sentence(tables: dict[str, Any], told: str)
 
 
 def test_further_columns_are_no_fault() -> None:
-    spans = pd.DataFrame([("d1", "a", 0, 2, "L", "ab")], columns=[*COLUMNS[:5], "text"])
+    further = ["text", "labels"]
+    spans = pd.DataFrame([("d1", "a", 0, 2, "L", "ab", "L")], columns=[*COLUMNS[:5], *further])
     made = Corpus.from_tables(items=[("d1", TEXT)], passes=[("d1", "a")], spans=spans)
     assert len(made.spans) == 1
