@@ -15,6 +15,7 @@ from pathlib import Path
 
 from potato_iaa.jobs.outcome import Outcome
 from potato_iaa.jobs.task import Task, Tell, run_task
+from potato_iaa.measures.spread import cores
 
 Work = Callable[[Task, Tell], Outcome]
 OnStage = Callable[[Task, str], None]
@@ -82,13 +83,6 @@ def run_processes(
                     again.append(task)
     finally:
         crew.dismiss()
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def available_memory() -> int:

@@ -151,7 +151,8 @@ def kappa_figures(
     Sources: Cohen 1960, doi:10.1177/001316446002000104; Scott 1955, doi:10.1086/266577; Fleiss
     1971, doi:10.1037/h0031619 (on the items that all annotators did).
     """
-    kappas = pair_kappas(judgements, PairGrid(comparisons, weights))
+    grid = PairGrid(comparisons, weights)
+    kappas = pair_kappas(judgements, grid)
     size = weigh(comparisons.pair, judgements.tokens, len(comparisons.pair_a))
     common = pd.DataFrame(
         {
@@ -172,9 +173,7 @@ def kappa_figures(
                 why=reasons(figure.values, reason),
                 low=figure.bounds[0],
                 high=figure.bounds[1],
-                interval_why=PairGrid(comparisons, weights).why_no_interval(
-                    figure.values, figure.bounds[0]
-                ),
+                interval_why=grid.why_no_interval(figure.values, figure.bounds[0]),
             ),
         )
         for figure in (kappas.cohen, kappas.scott)

@@ -25,14 +25,15 @@ class Spread(Protocol):
 
 def in_threads(work: Callable[[Block], Counted], blocks: Sequence[Block], /) -> Generator[Counted]:
     """Work on the blocks in as many threads as there are cores, four at most."""
-    pool = ThreadPoolExecutor(max_workers=max(1, min(_cores(), MOST_THREADS, len(blocks))))
+    pool = ThreadPoolExecutor(max_workers=max(1, min(cores(), MOST_THREADS, len(blocks))))
     try:
         yield from pool.map(work, blocks)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -25,7 +25,6 @@ from potato_iaa.jobs.engines import (
     PROCESS_BYTES,
     _next_that_fits,
     available_memory,
-    cores,
     memory_of,
     run_here,
     run_processes,
@@ -34,6 +33,7 @@ from potato_iaa.jobs.outcome import Outcome
 from potato_iaa.jobs.run import run_job
 from potato_iaa.jobs.task import Task, Tell, _not_stopped, run_task
 from potato_iaa.measures import measuring
+from potato_iaa.measures.spread import cores
 from tests.golden.projects import SAMPLES
 from tests.jobs.projects import QUICK, job_of, sample
 
