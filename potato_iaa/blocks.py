@@ -10,8 +10,8 @@ import numpy as np
 from potato_iaa.arrays import Floats, Ints, expand, weigh
 from potato_iaa.layer import Layer
 
-# Code points of a block, where a span costs as much as so many of them: a second's work, for
-# which tens of megabytes are enough.
+# Code points of a block, where a span costs as much as so many of them: a tenth of a second's work,
+# for which tens of megabytes are enough.
 BLOCK = 2_000_000
 SPAN_COST = 30
 
