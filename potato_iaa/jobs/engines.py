@@ -15,7 +15,7 @@ from pathlib import Path
 
 from potato_iaa.jobs.outcome import Outcome
 from potato_iaa.jobs.task import Task, Tell, run_task
-from potato_iaa.measures.spread import cores
+from potato_iaa.processes import cores
 
 Work = Callable[[Task, Tell], Outcome]
 OnStage = Callable[[Task, str], None]

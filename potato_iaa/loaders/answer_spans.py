@@ -67,7 +67,7 @@ def _columns(found: list[tuple[str, Entry | OddSpan]], counting: Counting) -> St
         if isinstance(span, Entry):
             by_item.setdefault(item, []).append(span)
     odd = [span for _, span in found if isinstance(span, OddSpan)]
-    spans = stored_spans(by_item, odd=odd)
+    spans = stored_spans(by_item.items(), odd=odd)
     return replace(spans, countings=(counting,), counting=np.zeros_like(spans.start))
 
 

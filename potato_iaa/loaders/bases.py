@@ -815,7 +815,7 @@ def elected(
     >>> from potato_iaa.loaders.entries import Entry, stored_spans
     >>> from potato_iaa.loaders.rendering import Shown
     >>> page = Page.of({"d1": 0}, {"": [Shown("\U0001f525 Ada met Bob.")]})
-    >>> spans = stored_spans({"d1": [Entry(schema="ner", name="PER", start=3, end=6)]})
+    >>> spans = stored_spans([("d1", [Entry(schema="ner", name="PER", start=3, end=6)])])
     >>> str(elected(UNTOLD, [(spans, np.array([0]))], page))
     'UTF-16 units of the text as shown'
     """

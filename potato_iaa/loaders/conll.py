@@ -137,7 +137,7 @@ def _read(
     return Record(
         annotator=name,
         source=str(file),
-        spans=dataclasses.replace(stored_spans(spans, odd=odd), unit_is_certain=True),
+        spans=dataclasses.replace(stored_spans(spans.items(), odd=odd), unit_is_certain=True),
         seen=frozenset(spans),
         texts={} if texts else own,
     )

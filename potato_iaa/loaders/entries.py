@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress, count, islice
+from operator import attrgetter
 from typing import Annotated, Any
 
 import msgspec
@@ -14,6 +18,8 @@ from potato_iaa.loaders.records import Answer, OddSpan, Part, StoredSpans
 from potato_iaa.loaders.values import mapping, one_or_many, sequence, well_formed
 
 LARGEST_OFFSET = 2**53
+# So many spans at once are still in the processor's cache when the next of their columns is taken.
+BATCH = 1000
 NOT_A_SPAN = "the entry is not a span"
 NO_LABEL = "the span has no label"
 NO_OFFSETS = "the offsets are not whole numbers"
@@ -40,6 +46,11 @@ class Entry(msgspec.Struct, gc=False):
     additional_parts: list[EntryPart] | None = None
     text: str | None = None
     format_coords: Any = None
+
+
+_SCHEMA, _NAME, _FIELD = map(attrgetter, ("schema", "name", "target_field"))
+_START, _END = map(attrgetter, ("start", "end"))
+_REST = tuple(map(attrgetter, ("additional_parts", "text", "format_coords")))
 
 
 def entries_of(listed: Any) -> Iterator[tuple[Any, str]]:
@@ -144,35 +155,48 @@ def as_offset(value: Any) -> int | None:
 
 
 def stored_spans(
-    by_item: Mapping[str, Sequence[Entry]], *, odd: Sequence[OddSpan] = ()
+    by_item: Iterable[tuple[str, Sequence[Entry]]], *, odd: Sequence[OddSpan] = ()
 ) -> StoredSpans:
-    """The spans of one annotator as columns, in the order given.
+    """The spans of one annotator as columns, in the order given: items, each with its spans.
 
-    >>> found = stored_spans({"d1": [Entry(schema="ner", name="PER", start=0, end=3)]})
+    >>> found = stored_spans([("d1", [Entry(schema="ner", name="PER", start=0, end=3)])])
     >>> found.items, found.schemes, found.start
     (('d1',), ('ner',), array([0]))
     """
-    spans = [span for listed in by_item.values() for span in listed]
-    lengths = np.fromiter(map(len, by_item.values()), dtype=np.int64, count=len(by_item))
-    schemes, scheme = _coded([span.schema for span in spans])
-    labels, label = _coded([span.name for span in spans])
-    fields, field = _coded([span.target_field for span in spans])
-    more = [
-        (row, span)
-        for row, span in enumerate(spans)
-        if span.additional_parts or span.text or span.format_coords
-    ]
+    items, lengths = [], array("q")
+    start, end = array("q"), array("q")
+    coded = {get: _Coded() for get in (_SCHEMA, _NAME, _FIELD)}
+    more: list[tuple[int, Entry]] = []
+
+    def listed() -> Iterator[Sequence[Entry]]:
+        for item, entries in by_item:
+            items.append(item)
+            lengths.append(len(entries))
+            yield entries
+
+    spans = chain.from_iterable(listed())
+    while batch := list(islice(spans, BATCH)):
+        if any(any(map(get, batch)) for get in _REST):
+            rest = (any(get(span) for get in _REST) for span in batch)
+            more += compress(enumerate(batch, len(start)), rest)
+        for get, column in coded.items():
+            column.extend(map(get, batch))
+        start.extend(map(_START, batch))
+        end.extend(map(_END, batch))
+    (schemes, scheme), (labels, label), (fields, field) = (
+        column.sorted() for column in coded.values()
+    )
     return StoredSpans(
-        items=tuple(by_item),
+        items=tuple(items),
         schemes=schemes,
         labels=labels,
         fields=fields,
-        item=np.repeat(np.arange(len(by_item), dtype=np.int64), lengths),
+        item=np.repeat(np.arange(len(items), dtype=np.int64), _ints(lengths)),
         scheme=scheme,
         label=label,
         field=field,
-        start=_ints((span.start for span in spans), len(spans)),
-        end=_ints((span.end for span in spans), len(spans)),
+        start=_ints(start),
+        end=_ints(end),
         parts={
             row: tuple(Part(part.start, part.end, part.text) for part in span.additional_parts)
             for row, span in more
@@ -184,19 +208,26 @@ def stored_spans(
     )
 
 
-def _coded(values: Sequence[str | None]) -> tuple[tuple[str, ...], Ints]:
-    """The distinct values, sorted, and the position of each value among them; None is ``""``."""
-    given = set(values)
-    distinct = sorted({value or "" for value in given})
-    if len(distinct) == 1:
-        return tuple(distinct), np.zeros(len(values), dtype=np.int64)
-    position = {value: number for number, value in enumerate(distinct)}
-    code = {value: position[value or ""] for value in given}
-    return tuple(distinct), _ints(map(code.__getitem__, values), len(values))
+class _Coded:
+    """A column of names as codes, in the order in which the names are met."""
+
+    def __init__(self) -> None:
+        self._code: defaultdict[str | None, int] = defaultdict(count().__next__)
+        self._codes = array("q")
+
+    def extend(self, names: Iterable[str | None]) -> None:
+        self._codes.extend(map(self._code.__getitem__, names))
+
+    def sorted(self) -> tuple[tuple[str, ...], Ints]:
+        """The distinct names, sorted, and the position of each row's; None is ``""``."""
+        distinct = sorted({name or "" for name in self._code})
+        position = {name: number for number, name in enumerate(distinct)}
+        table = np.array([position[name or ""] for name in self._code], dtype=np.int64)
+        return tuple(distinct), table[_ints(self._codes)]
 
 
-def _ints(values: Iterable[int], count: int) -> Ints:
-    return np.fromiter(values, dtype=np.int64, count=count)
+def _ints(values: array[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
 
 
 def answers_of(labels: Mapping[str, Any]) -> Iterator[Answer]:

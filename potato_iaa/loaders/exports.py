@@ -375,7 +375,7 @@ def _found(kind: str, path: Path, people: Mapping[str, _Person], texts_are: str 
         record = Record(
             annotator=name,
             source=str(path),
-            spans=_with_texts_of_default(stored_spans(person.spans, odd=person.odd)),
+            spans=_with_texts_of_default(stored_spans(person.spans.items(), odd=person.odd)),
             seen=frozenset(person.spans),
             answers=tuple(person.answers),
             room=person.rooms,

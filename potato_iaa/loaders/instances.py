@@ -14,7 +14,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ def instances_in(folder: Path, *, schemes: Sequence[Scheme]) -> Found:
         else:
             strays.append(Stray("file", name, "is not an annotator's folder"))
     if leavings:
-        return _found("Potato 1 folders", folder, leavings, strays)
+        return replace(_found("Potato 1 folders", folder, leavings, strays), apart=True)
     for ending in ("jsonl", "json", "csv", "tsv"):
         file = folder / f"{ONE_FILE}.{ending}"
         if os.path.isfile(file):
@@ -223,7 +223,7 @@ def _record(
     return Record(
         annotator=name,
         source=source,
-        spans=resolved_by_label(stored_spans(spans, odd=odd), schemes),
+        spans=resolved_by_label(stored_spans(spans.items(), odd=odd), schemes),
         assigned=tuple(order),
         seen=_seen([line.item for line in lines], order),
         answers=tuple(answer for line in lines for answer in _answers(line)),

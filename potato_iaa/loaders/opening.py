@@ -52,6 +52,11 @@ class Opening:
                 "allow such paths with --allow-outside."
             )
 
+    def add(self, other: Opening) -> None:
+        """Enter the files that were opened elsewhere."""
+        self.rewritten |= other.rewritten
+        self.marks |= other.marks
+
     def notes(self) -> Iterator[str]:
         """Sentences on the files that changed while the project was read."""
         if self.rewritten:
@@ -91,6 +96,18 @@ def opening(path: str | os.PathLike[str]) -> Iterator[Opening]:
             f"{os.fspath(path)}: is {problem} to be read on this computer: "
             "restore the files as Potato wrote them."
         ) from fault
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def opened_apart() -> Iterator[Opening]:
+    """What is opened while it lasts, within the same limits, for `Opening.add` to enter later."""
+    limits = _current.get()
+    apart = Opening(None if limits is None else limits.folders)
+    token = _current.set(apart)
+    try:
+        yield apart
     finally:
         _current.reset(token)
 

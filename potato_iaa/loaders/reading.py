@@ -42,7 +42,7 @@ from potato_iaa.loaders.notes import (
     notes_on_records,
     notes_on_schemes,
 )
-from potato_iaa.loaders.opening import folders_of, opening
+from potato_iaa.loaders.opening import Opening, folders_of, opened_apart, opening
 from potato_iaa.loaders.page import Page
 from potato_iaa.loaders.paging import (
     checks_of,
@@ -55,12 +55,15 @@ from potato_iaa.loaders.paging import (
 from potato_iaa.loaders.passes import POLICIES
 from potato_iaa.loaders.people import People, one_person
 from potato_iaa.loaders.project import Project, bare_project, read_config
-from potato_iaa.loaders.records import Found, Record
+from potato_iaa.loaders.records import Found, Leaving, Record
 from potato_iaa.loaders.schemes import Declared
 from potato_iaa.loaders.sources import PROJECT, Place, find_place, leavings_at
 from potato_iaa.loaders.spans import NOT_IN_DATA, TRIMMED
 from potato_iaa.loaders.values import counted, quoted
+from potato_iaa.processes import cores, in_processes
 
+# More would cost memory: each holds an annotator's file, and what is in it.
+MOST_CHILDREN = 4
 Progress = Callable[[str, int, int], None]
 
 
@@ -144,9 +147,16 @@ def read_project(
         )
         items = of_data()
         counting.check(found)
-        with _collection_paused():
+        # A record that is in memory already would only be sent to and fro.
+        children = min(cores(), MOST_CHILDREN) if found.apart else 1
+        with _collection_paused(), in_processes(_outcome, found.leavings, most=children) as read:
             records: Iterable[Read] = _records(
-                found, people, skip_broken=skip_broken, progress=progress or _silent
+                found.leavings,
+                read,
+                people,
+                limits,
+                skip_broken=skip_broken,
+                progress=progress or _silent,
             )
             if place.form != PROJECT or found.generation == 1:
                 records = list(records)
@@ -355,20 +365,34 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
+def _outcome(leaving: Leaving) -> tuple[Record | InputError, Opening]:
+    """What a leaving holds, or why it cannot be read, and the files that were opened for it."""
+    with opened_apart() as opened:
+        try:
+            return leaving.read(), opened
+        except InputError as fault:
+            return fault, opened
+
+
 def _records(
-    found: Found, people: People, *, skip_broken: bool, progress: Progress
+    leavings: Sequence[Leaving],
+    outcomes: Iterable[tuple[Record | InputError, Opening]],
+    people: People,
+    limits: Opening,
+    *,
+    skip_broken: bool,
+    progress: Progress,
 ) -> Iterator[Read]:
     """The records one by one; with ``skip_broken``, those that cannot be read as left out."""
     sources: dict[str, str] = {}
     several = set(people.merge.values())
-    progress("annotators", 0, len(found.leavings))
-    for done, leaving in enumerate(found.leavings, 1):
-        try:
-            record = leaving.read()
-        except InputError as fault:
+    progress("annotators", 0, len(leavings))
+    for done, (leaving, (record, opened)) in enumerate(zip(leavings, outcomes, strict=True), 1):
+        limits.add(opened)
+        if isinstance(record, InputError):
             if not skip_broken:
-                raise
-            yield Read(leaving.name, left_out=LeftOut("annotator", leaving.name, str(fault)))
+                raise record
+            yield Read(leaving.name, left_out=LeftOut("annotator", leaving.name, str(record)))
         else:
             name = people.person(record.annotator, leaving.name)
             if name in sources and name not in several:
@@ -379,7 +403,7 @@ def _records(
                 )
             sources[name] = record.source
             yield Read(leaving.name, record)
-        progress("annotators", done, len(found.leavings))
+        progress("annotators", done, len(leavings))
 
 
 def _without(items: Items, ids: Mapping[str, str]) -> Items:

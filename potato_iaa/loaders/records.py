@@ -151,7 +151,8 @@ class Found:
     ``kind`` says what they are, such as ``states`` or ``csv export``; ``checks`` are items that
     are not part of the work, with their kind. ``texts_are`` tells what the texts in the records
     are: ``shown``, ``source`` (of which the page was made), or empty if there are none. ``lossy``
-    is a sentence on what such files have lost, ``notes`` further ones.
+    is a sentence on what such files have lost, ``notes`` further ones. ``apart`` tells that every
+    leaving lies in files of its own, which are opened when it is read.
     """
 
     kind: str
@@ -163,6 +164,7 @@ class Found:
     generation: int = 2
     lossy: str = ""
     notes: tuple[str, ...] = ()
+    apart: bool = False
 
 
 def chosen(spans: StoredSpans, rows: Flags, odd: Collection[OddSpan]) -> StoredSpans:

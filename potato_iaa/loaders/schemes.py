@@ -210,9 +210,8 @@ def resolved_by_label(spans: StoredSpans, schemes: Sequence[Scheme]) -> StoredSp
     Those whose label several schemes have, or none of several, are marked as unplaced.
 
     >>> from potato_iaa.loaders.entries import Entry, stored_spans
-    >>> spans = stored_spans({
-    ...     "d1": [Entry(schema="", name=name, start=0, end=3) for name in ("PER", "X")]
-    ... })
+    >>> entries = [Entry(schema="", name=name, start=0, end=3) for name in ("PER", "X")]
+    >>> spans = stored_spans([("d1", entries)])
     >>> found = resolved_by_label(spans, [Scheme("a", ("PER", "X")), Scheme("b", ("PER",))])
     >>> found.schemes, found.scheme, list(found.unplaced)
     (('a', 'a or b'), array([1, 0]), [0])

@@ -16,7 +16,7 @@ from potato_iaa.errors import InputError
 from potato_iaa.loaders.bases import UNTOLD_2_2_TO_2_6, Counting, countings_of
 from potato_iaa.loaders.entries import Entry, answers_of, entries_of, lenient_entry, stored_spans
 from potato_iaa.loaders.opening import content_of
-from potato_iaa.loaders.records import Found, Leaving, OddSpan, Record, Stray
+from potato_iaa.loaders.records import Found, Leaving, OddSpan, Record, StoredSpans, Stray
 from potato_iaa.loaders.values import mapping, sequence, well_formed
 
 STATE_FILE = "user_state.json"
@@ -49,7 +49,7 @@ class _State(msgspec.Struct):
     user_id: Any = None
     instance_id_ordering: list[Any] = []
     current_instance_index: Any = 0
-    instance_id_to_span_to_value: dict[str, list[_Pair]] = {}
+    instance_id_to_span_to_value: dict[str, msgspec.Raw] = {}
     instance_id_to_label_to_value: dict[str, Any] = {}
     instance_id_to_behavioral_data: dict[str, msgspec.Raw] = {}
     instance_id_to_room_provenance: dict[str, dict[str, msgspec.Raw]] | None = None
@@ -65,14 +65,16 @@ class _State(msgspec.Struct):
 
 
 _decoder = msgspec.json.Decoder(_State)
+# By item, so that what is decoded is in columns before the next is.
+_pairs = msgspec.json.Decoder(list[_Pair])
 
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """A decoded state, and the entries among its spans that are none."""
+    """A decoded state, and the spans in it."""
 
     state: _State
-    odd: tuple[OddSpan, ...] = ()
+    spans: StoredSpans
 
 
 def states_in(folder: Path) -> Found:
@@ -83,6 +85,7 @@ def states_in(folder: Path) -> Found:
         path=folder,
         leavings=tuple(Leaving(state.folder, partial(read_state, state)) for state in states),
         strays=strays,
+        apart=True,
     )
 
 
@@ -172,13 +175,7 @@ def read_state(file: StateFile) -> Record:
     return Record(
         annotator=_annotator(state, file),
         source=str(file.path),
-        spans=stored_spans(
-            {
-                item: [pair.span for pair in pairs]
-                for item, pairs in state.instance_id_to_span_to_value.items()
-            },
-            odd=read.odd,
-        ),
+        spans=read.spans,
         assigned=tuple(dict.fromkeys(ordering)),
         seen=_seen(state, ordering),
         answers=tuple(answers_of(state.instance_id_to_label_to_value)),
@@ -251,9 +248,15 @@ def _version(state: _State) -> tuple[str, tuple[Counting, ...]]:
 
 def _decoded(data: bytes, file: StateFile) -> _Read:
     try:
-        return _Read(_decoder.decode(data))
+        state = _decoder.decode(data)
+        return _Read(state, stored_spans(_entries_in(state)))
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return _leniently(_document(data, file), file)
+
+
+def _entries_in(state: _State) -> Iterator[tuple[str, list[Entry]]]:
+    for item, raw in state.instance_id_to_span_to_value.items():
+        yield item, [pair.span for pair in _pairs.decode(raw)]
 
 
 def _document(data: bytes, file: StateFile) -> Any:
@@ -280,7 +283,7 @@ def _leniently(document: Any, file: StateFile) -> _Read:
             f"{file.path}: holds something else than the state of annotator {file.folder!r}: "
             "restore it from a backup, or leave the annotator out with --skip-broken."
         )
-    spans: dict[str, list[_Pair]] = {}
+    spans: dict[str, list[Entry]] = {}
     odd: list[OddSpan] = []
     marked = document.get("instance_id_to_span_to_value")
     if marked and not isinstance(marked, dict):
@@ -296,13 +299,13 @@ def _leniently(document: Any, file: StateFile) -> _Read:
             if isinstance(span, OddSpan):
                 odd.append(span)
             else:
-                found.append(_Pair(span))
+                found.append(span)
     rooms = document.get("instance_id_to_room_provenance")
     state = _State(
         user_id=document.get("user_id"),
         instance_id_ordering=sequence(document.get("instance_id_ordering")),
         current_instance_index=document.get("current_instance_index"),
-        instance_id_to_span_to_value=spans,
+        instance_id_to_span_to_value=dict.fromkeys(spans, _present),
         instance_id_to_label_to_value=dict(_by_item(document, "instance_id_to_label_to_value")),
         instance_id_to_behavioral_data={
             item: _present for item, _ in _by_item(document, "instance_id_to_behavioral_data")
@@ -318,7 +321,7 @@ def _leniently(document: Any, file: StateFile) -> _Read:
         origin=document.get("origin"),
         **{key: _present for key in _FINGERPRINTS if key in document},
     )
-    return _Read(state, tuple(odd))
+    return _Read(state, stored_spans(spans.items(), odd=odd))
 
 
 _present = msgspec.Raw(b"null")

@@ -142,7 +142,7 @@ def _read(
         annotator=name,
         source=str(files[0]),
         spans=dataclasses.replace(
-            resolved_by_label(stored_spans(spans, odd=odd), schemes),
+            resolved_by_label(stored_spans(spans.items(), odd=odd), schemes),
             texts_are_cut=True,
             unit_is_certain=True,
         ),

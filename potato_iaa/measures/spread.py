@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from potato_iaa.blocks import Block
+from potato_iaa.processes import cores
 
 Counted = TypeVar("Counted")
 # More would cost memory: arrays leave the interpreter free, but not all the time.
@@ -30,10 +30,3 @@ def in_threads(work: Callable[[Block], Counted], blocks: Sequence[Block], /) -> 
         yield from pool.map(work, blocks)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

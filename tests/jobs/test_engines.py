@@ -33,7 +33,7 @@ from potato_iaa.jobs.outcome import Outcome
 from potato_iaa.jobs.run import run_job
 from potato_iaa.jobs.task import Task, Tell, _not_stopped, run_task
 from potato_iaa.measures import measuring
-from potato_iaa.measures.spread import cores
+from potato_iaa.processes import cores
 from tests.golden.projects import SAMPLES
 from tests.jobs.projects import QUICK, job_of, sample
 

@@ -451,16 +451,18 @@ def test_a_state_that_is_rewritten_after_being_read_is_told(tmp_path: Path) -> N
     assert not [note for note in read_project(config).ledger.notes if "changed" in note]
 
 
-def test_a_file_that_vanishes_is_told(tmp_path: Path) -> None:
+def test_a_file_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = simple(tmp_path)
     file = tmp_path / "annotation_output" / "ben" / "user_state.json"
 
-    def remove(stage: str, done: int, of: int) -> None:
-        if (stage, done) == ("annotators", 1):
-            file.unlink()
+    def late(path: Path) -> bytes:
+        if path == file:
+            file.unlink(missing_ok=True)
+        return content_of(path)
 
+    monkeypatch.setattr("potato_iaa.loaders.states.content_of", late)
     with pytest.raises(InputError, match=r"ben/user_state\.json: cannot be read"):
-        read_project(config, progress=remove)
+        read_project(config)
 
 
 @pytest.mark.parametrize("fault", [PermissionError(13, "Permission denied"), MemoryError()])
