@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from potato_iaa.ledger import Ledger
@@ -15,6 +15,10 @@ from potato_iaa.measures.estimate import Estimate, plain
 from potato_iaa.measures.f1 import Averages, F1Figures
 from potato_iaa.measures.unitizing import UnitizingFigures
 from potato_iaa.reporter.safe_text import spreadsheet_safe
+
+# Rows that are written at once: cells take several times the memory of what they become.
+ROWS = 50_000
+_SEPARATES = re.compile('[,"\r\n]')
 
 Figure = tuple[str, str, Estimate]
 
@@ -82,25 +86,38 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     >>> csv_bytes(pd.DataFrame({"label": ["=1+1", "a,b"], "value": [-0.5, float("nan")]}))
     b'label,value\r\n\'=1+1,-0.5\r\n"a,b",\r\n'
     """
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\r\n")
-    rows.writerow([spreadsheet_safe(str(name)) for name in table.columns])
-    rows.writerows(zip(*(_cells(table[name]) for name in table.columns), strict=True))
-    return written.getvalue().encode("utf-8", "backslashreplace")
+    head = [_quoted(spreadsheet_safe(str(name))) for name in table.columns]
+    runs = (table.iloc[first : first + ROWS] for first in range(0, len(table), ROWS))
+    return b"".join([_lines([head]), *(_lines(_rows(run)) for run in runs)])
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> bytes:
+    lines = [",".join(row) or '""' for row in rows]
+    return "\r\n".join([*lines, ""]).encode("utf-8", "backslashreplace")
+
+
+def _rows(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    return zip(*(_cells(table[name]) for name in table.columns), strict=True)
 
 
 def _cells(column: pd.Series) -> list[str]:
     """Every value as it is written; what stands in a long column is a few different ones."""
     place, known = pd.factorize(column)
-    written = [_cell(value) for value in known.tolist()]
-    written.append("")
-    return [written[code] for code in place.tolist()]
+    written = [*(_quoted(_cell(value)) for value in known.tolist()), ""]
+    cells: list[str] = np.array(written, dtype=object)[place].tolist()
+    return cells
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{plain(value):.12g}"
     return spreadsheet_safe(value) if isinstance(value, str) else str(value)
+
+
+def _quoted(cell: str) -> str:
+    if not _SEPARATES.search(cell):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def _stacked(

@@ -8,11 +8,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 from potato_iaa.atomic import replace_folder
 from potato_iaa.errors import UsageError
 from potato_iaa.measures.agreement import Agreement
+from potato_iaa.processes import cores, in_processes
 
 # Figures take seconds, and are drawn when asked for.
 FORMATS = ("json", "md", "csv", "tex", "html", "figures")
@@ -57,27 +59,51 @@ def write_report(
     ['report.json', 'report.md']
     """
     folder = check_out(out)
-    contents = report_files(agreement, text=text, formats=formats)
+    wanted = _known(formats)
+    # The tables of csv take about as long as all else.
+    parts = [[name for name in wanted if (name == "csv") == apart] for apart in (True, False)]
+    write = partial(_written, agreement, text)
+    names: dict[str, tuple[str, ...]] = {}
     with _replacing(folder) as beside:
-        for name, content in contents.items():
-            path = beside / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content)
-    return tuple(folder / name for name in contents)
+        places = [(beside, part) for part in parts if part]
+        with in_processes(write, places, most=min(cores(), len(places))) as written:
+            for of_part in written:
+                names |= of_part
+    return tuple(folder / name for part in wanted for name in names[part])
 
 
 def report_files(
     agreement: Agreement, *, text: bool = False, formats: Sequence[str] = DEFAULT_FORMATS
 ) -> dict[str, bytes]:
     """The files of a report by their names. Raises UsageError: a format that does not exist."""
+    files: dict[str, bytes] = {}
+    for name in _known(formats):
+        files |= _MAKERS[name](agreement, text)
+    return files
+
+
+def _known(formats: Sequence[str]) -> list[str]:
+    """The formats in the order in which files are listed."""
     for name in formats:
         if name not in FORMATS:
             raise UsageError(f"no report format {name!r}: there are {', '.join(FORMATS)}.")
-    files: dict[str, bytes] = {}
-    for name in FORMATS:
-        if name in formats:
-            files |= _MAKERS[name](agreement, text)
-    return files
+    return [name for name in FORMATS if name in formats]
+
+
+def _written(
+    agreement: Agreement, text: bool, place: tuple[Path, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """Write the files of some formats into a folder; their names by format."""
+    beside, formats = place
+    names = {}
+    for name in formats:
+        files = _MAKERS[name](agreement, text)
+        for file, content in files.items():
+            path = beside / file
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        names[name] = tuple(files)
+    return names
 
 
 def _json(agreement: Agreement, text: bool) -> dict[str, bytes]:
