@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -59,6 +60,12 @@ class Layer:
     def span_annotator(self) -> Ints:
         """The annotator of each span."""
         return self.pass_annotator[self.span_pass]
+
+    @cached_property
+    def longest_first(self) -> Ints:
+        """The spans from the longest to the shortest (ties: smaller start, then label by name)."""
+        by_name = np.argsort(np.argsort(np.array(self.labels, dtype=object)))
+        return np.lexsort((by_name[self.span_label], self.span_start, -self.span_length))
 
 
 def make_layer(

@@ -8,7 +8,6 @@ from math import perm
 
 import numpy as np
 import scipy.sparse as sparse
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 from potato_iaa.arrays import Floats, Ints, dense_codes, expand, group_starts
@@ -154,6 +153,9 @@ def _assign_tables(
     edge = np.full(shape, NO_EDGE, dtype=np.int64)
     edge[place] = np.arange(len(profit))
     if perm(columns, rows) > ENUMERABLE:
+        # Few corpora need it, and importing it takes longer than to report on a small one.
+        from scipy.optimize import linear_sum_assignment
+
         best = np.array([linear_sum_assignment(one, maximize=True)[1] for one in table])
     else:
         ways = np.array(list(permutations(range(columns), rows)), dtype=np.int64)

@@ -164,8 +164,10 @@ def f1_figures(
     """Every F1 of rules that count the same spans, for the value and all replicates at once."""
     marked = _columns(counts[0].n_a + counts[0].n_b, len(labels))
     matched = [_columns(rule.tp_a + rule.tp_b, len(labels)) for rule in counts]
+    scored = scored_items(marked, ground)
+    scored_weight = scored.T.astype(np.float64) @ ground.weights
     return [
-        _figures(rule, own, marked, reduced, ground, labels)
+        _figures(rule, own, marked, reduced, (scored, scored_weight), ground, labels)
         for rule, own, reduced in zip(
             counts, matched, over_pairs(matched, marked, ground), strict=True
         )
@@ -177,10 +179,11 @@ def _figures(
     matched: Floats,
     marked: Floats,
     reduced: OverPairs,
+    scored: tuple[Flags, Floats],
     ground: Ground,
     labels: tuple[str, ...],
 ) -> F1Figures:
-    averages = _averages(matched, marked, reduced, ground)
+    averages = _averages(item_means(matched, marked, ground), reduced, scored, ground)
     return F1Figures(
         averages=averages[0],
         labels=dict(zip(labels, averages[1:], strict=True)),
@@ -199,7 +202,7 @@ class OverPairs:
     column; ``mean``: (columns, 1 + resamples), over the counted pairs; ``with_annotator``,
     ``without_annotator``: (annotators, 1 + resamples), the first column's mean over the counted
     pairs that the annotator is in, and over the others; ``partners``: (annotators,), the number of
-    the former.
+    the former; ``pooled``: (columns, 1 + resamples), of all pairs' spans together.
     """
 
     values: Floats
@@ -210,6 +213,7 @@ class OverPairs:
     with_annotator: Floats
     without_annotator: Floats
     partners: Ints
+    pooled: Floats
 
 
 def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> list[OverPairs]:
@@ -223,7 +227,9 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
     bounds = np.full((rules, 3, grid.pairs), np.nan)
     total, defined = np.zeros((rules, columns, replicates)), np.zeros((columns, replicates))
     own_total, own_defined = np.zeros((rules, size, replicates)), np.zeros((size, replicates))
+    pooled = np.zeros(((1 + rules) * columns, replicates))
     for here, sums in grid.blocks(np.hstack((marked, *matched))):
+        pooled += sums.sum(axis=1)
         below = sums[:columns]
         score = sums[columns:].reshape(rules, columns, -1, replicates)
         there = below > 0
@@ -243,6 +249,7 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
         own_defined[members] += member @ there[0].astype(np.float64)
         for rule in range(rules):
             own_total[rule][members] += member @ score[rule, 0]
+    all_marked, *all_matched = pooled.reshape(1 + rules, columns, replicates)
     return [
         OverPairs(
             values=values[rule],
@@ -253,6 +260,7 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
             with_annotator=f1_score(own_total[rule], own_defined),
             without_annotator=f1_score(total[rule][0] - own_total[rule], defined[0] - own_defined),
             partners=own_defined[:, 0].astype(np.int64),
+            pooled=f1_score(all_matched[rule], all_marked),
         )
         for rule in range(rules)
     ]
@@ -269,33 +277,40 @@ def _membership(ground: Ground, here: slice) -> tuple[Ints, sparse.csr_array]:
 
 
 def _averages(
-    matched: Floats, marked: Floats, reduced: OverPairs, ground: Ground
+    by_item: Floats, reduced: OverPairs, scored: tuple[Flags, Floats], ground: Ground
 ) -> list[Averages]:
-    """The three averages of every column."""
+    """The three averages of every column.
+
+    ``by_item``: (items, columns), means over pairs; ``scored``: where there are such, and the
+    weight of these items, (columns, 1 + resamples).
+    """
     shared = len(present(ground.comparisons.item))
-    pooled = f1_score(*((_by_item(sums, ground).T @ ground.weights) for sums in (matched, marked)))
-    by_item = item_means(matched, marked, ground)
-    scored = ~np.isnan(by_item)
-    over_items = ratio(
-        np.where(scored, by_item, 0).T @ ground.weights,
-        scored.T.astype(np.float64) @ ground.weights,
-    )
+    there, weight = scored
+    over_items = ratio(np.where(there, by_item, 0).T @ ground.weights, weight)
     found = []
     for column, mean in enumerate(reduced.mean):
         value = reduced.values[column][ground.counted_pairs]
         value = value[~np.isnan(value)]
-        items = int(scored[:, column].sum())
+        items = int(there[:, column].sum())
         found.append(
             Averages(
                 mean_over_pairs=estimate(mean, why=ground.why, n=len(value), of=ground.all_pairs),
                 sd=float(value.std()) if len(value) else None,
                 minimum=float(value.min()) if len(value) else None,
                 maximum=float(value.max()) if len(value) else None,
-                pooled=estimate(pooled[column], why=ground.why, n=shared, of=len(ground.items)),
+                pooled=estimate(
+                    reduced.pooled[column], why=ground.why, n=shared, of=len(ground.items)
+                ),
                 mean_over_items=estimate(over_items[column], why=ground.why, n=items, of=shared),
             )
         )
     return found
+
+
+def scored_items(marked: Floats, ground: Ground) -> Flags:
+    """On which items some pair has an F1, (items, columns)."""
+    defined = (marked > 0) | (ground.both_empty == "agree")
+    return _by_item(defined.astype(np.float64), ground) > 0
 
 
 def item_means(matched: Floats, marked: Floats, ground: Ground) -> Floats:

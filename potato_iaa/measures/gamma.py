@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from potato_iaa.arrays import Flags, Floats, Ints, distinct, group_starts, ratio
@@ -254,6 +253,9 @@ def _assigned(row: Ints, column: Ints, cost: Floats, unpaired: float) -> Floats:
     columns, column = np.unique(column, return_inverse=True)
     table = np.full((len(rows), len(columns)), unpaired)
     table[row, column] = cost
+    # Every report would wait for this import, and few want gamma.
+    from scipy.optimize import linear_sum_assignment
+
     chosen = table[linear_sum_assignment(table)]
     return chosen[chosen < unpaired]
 

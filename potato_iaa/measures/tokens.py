@@ -183,14 +183,12 @@ def owned(layer: Layer, tokens: Tokens) -> tuple[Ints, Ints, Ints]:
 
     The longest owns (ties: smaller start, then label by name).
     """
-    by_name = np.argsort(np.argsort(np.array(layer.labels, dtype=object)))
-    first_to_own = np.lexsort((by_name[layer.span_label], layer.span_start, -layer.span_length))
-    rank = np.empty_like(first_to_own)
-    rank[first_to_own] = np.arange(len(rank))
+    rank = np.empty_like(layer.longest_first)
+    rank[layer.longest_first] = np.arange(len(rank))
     first = group_starts(tokens.mark_token * max(len(layer.pass_unit), 1) + tokens.mark_pass)
     if not len(first):
         return first, first, first
-    owner = first_to_own[np.minimum.reduceat(rank[tokens.mark_span], first)]
+    owner = layer.longest_first[np.minimum.reduceat(rank[tokens.mark_span], first)]
     return tokens.mark_token[first], tokens.mark_pass[first], owner
 
 

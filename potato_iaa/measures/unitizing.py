@@ -132,10 +132,13 @@ def unit_layer(layer: Layer) -> Layer:
     )
 
 
-def flat_layer(layer: Layer) -> Layer:
-    """The layer in which every code point of a pass belongs to the longest span on it alone."""
-    segments = make_segments(layer)
-    token, pass_, span = owned(layer, segments)
+def flat_layer(layer: Layer, segments: Tokens) -> Layer:
+    """The layer in which every code point of a pass belongs to the longest span on it alone.
+
+    ``segments`` are those of the layer's units.
+    """
+    of_spans = replace(segments, mark_span=layer.part_span[segments.mark_span])
+    token, pass_, span = owned(layer, of_spans)
     order = np.lexsort((token, pass_))
     token, pass_, span = token[order], pass_[order], span[order]
     start, end = segments.start[token], segments.end[token]
@@ -296,12 +299,13 @@ def count_units(layer: Layer) -> UnitSums:
     """
     units = unit_layer(layer)
     crossed = len(overlapping_passes(units))
+    segments = make_segments(units)
     of_label = [len(overlapping_passes(units, label=code)) for code in range(len(layer.labels))]
     return UnitSums(
         crossed=np.array([crossed]),
         label_crossed=np.array([of_label], dtype=np.int64),
-        sums=intersect(flat_layer(layer) if crossed else units),
-        layers=coincide_labels(units, make_segments(units)),
+        sums=intersect(flat_layer(layer, segments) if crossed else units),
+        layers=coincide_labels(units, segments),
         layer_squares=_label_squares(units),
     )
 
