@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 Tell = Callable[[str], None]
 
+COLLECT_AFTER = 50_000
 INPUT_FAULT = 2
 INTERRUPTED = 130
 
@@ -374,6 +377,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0, or 2 with one sentence on stderr for input and usage."""
     # The cores have work of ours (see spread), for which threads of the library would wait.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A command makes few cycles and ends soon: looking for them at every turn, and once more among
+    # all objects at the end, would take longer than what it frees.
+    gc.set_threshold(COLLECT_AFTER)
+    atexit.register(gc.freeze)
     sys.exit(_run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -451,12 +458,14 @@ def _progress() -> Iterator[Tell]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.live import Live
     from rich.text import Text
 
-    console = Console(stderr=True)
-    spinner = "dots" if console.encoding.startswith("utf") else "line"
-    with console.status(Text("reading"), spinner=spinner) as status:
-        yield lambda stage: status.update(Text(_safe(stage)))
+    # Refreshed when there is something to tell: a thread that did so by itself would keep the
+    # annotators from being read in processes.
+    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as line:
+        line.update(Text("reading"), refresh=True)
+        yield lambda stage: line.update(Text(_safe(stage)), refresh=True)
 
 
 def _safe(line: str) -> str:
