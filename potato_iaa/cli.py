@@ -14,27 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from potato_iaa.errors import PotatoIAAError
+from potato_iaa.errors import PotatoIAAError, UsageError
 from potato_iaa.jobs.commands import add_commands
-from potato_iaa.reading_options import (
-    AllowOutside,
-    Config,
-    Exclude,
-    ExcludeItems,
-    Include,
-    IncludeItems,
-    Merge,
-    OffsetUnit,
-    Passes,
-    PotatoVersion,
-    Project,
-    Pseudonyms,
-    Role,
-    Schemes,
-    SkipBroken,
-    Trim,
-    wishes,
-)
+from potato_iaa.shared_options import Project, Pseudonyms, Schemes, measuring, reading, sharing
 from potato_iaa.version import __version__
 
 if TYPE_CHECKING:
@@ -81,8 +63,10 @@ def _options(
 
 
 @app.command()
+@sharing(wanted=reading, chosen=measuring)
 def report(
     project: Project,
+    *,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -92,69 +76,12 @@ def report(
         ),
     ] = None,
     scheme: Schemes = None,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rule",
-            metavar="RULE",
-            help="A match rule beside exact and overlap; repeatable: overlap(iou>=T), "
-            "overlap(dice>=T), overlap(containment>=T), terms, soft, soft(dice), character, token.",
-        ),
-    ] = None,
-    passes: Passes = "seen",
-    token_unit: Annotated[
-        str,
-        typer.Option(
-            "--token-unit",
-            metavar="word|whitespace|character|regex",
-            help="What token alpha counts.",
-        ),
-    ] = "word",
-    both_empty: Annotated[
-        str,
-        typer.Option(
-            "--both-empty",
-            metavar="skip|agree",
-            help="In means over items, leave out items that both left empty, or count them as 1.",
-        ),
-    ] = "skip",
-    min_shared_items: Annotated[
-        int,
-        typer.Option(
-            "--min-shared-items",
-            metavar="N",
-            help="Leave pairs that share fewer items out of the mean over pairs.",
-        ),
-    ] = 1,
-    measure_too: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            metavar="NAME",
-            help="A coefficient made on request; repeatable: cohen, scott, fleiss, alpha_u.",
-        ),
-    ] = None,
-    bootstrap: Annotated[
-        int,
-        typer.Option("--bootstrap", metavar="N", help="Resamples for intervals; 0 for none."),
-    ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the bootstrap.")] = 0,
+    chosen: dict[str, Any],
+    wanted: dict[str, Any],
     text: WithText = False,
     figures: Annotated[
         bool, typer.Option("--figures", help="Draw figures for a paper, as SVG and PDF.")
     ] = False,
-    skip_broken: SkipBroken = False,
-    config: Config = None,
-    potato_version: PotatoVersion = None,
-    offset_unit: OffsetUnit = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    include_items: IncludeItems = None,
-    exclude_items: ExcludeItems = None,
-    merge: Merge = None,
-    role: Role = None,
-    trim: Trim = False,
-    allow_outside: AllowOutside = False,
     pseudonyms: Pseudonyms = False,
     json: Annotated[
         bool,
@@ -175,38 +102,22 @@ def report(
     )
     from potato_iaa.reporter.grounds import check_grounds
 
-    target = out or (None if json else Path("iaa_report"))
-    if not files:
-        target = None
+    if not files and (out is not None or figures):
+        wish = "--figures" if out is None else "--out"
+        raise UsageError(f"{wish} asks for files and --no-files for none: leave one of them out.")
+    target = out or (Path("iaa_report") if files and not json else None)
+    if figures and target is None:
+        raise UsageError("--figures are files, and with --json none are written: add --out.")
     if target is not None:
         check_out(target)
-    wanted = wishes(
-        config=config,
-        potato_version=potato_version,
-        offset_unit=offset_unit,
-        include_annotators=include,
-        exclude_annotators=exclude,
-        include_items=include_items,
-        exclude_items=exclude_items,
-        merge=merge,
-        roles=role,
-        trim=trim,
-        allow_outside=allow_outside,
-    )
     with _progress() as tell:
-        corpus = _read(project, passes, scheme, skip_broken, tell, wanted)
-        if trim:
-            untrimmed = _read(project, passes, scheme, skip_broken, tell, wanted | {"trim": False})
-            corpus = _with_f1_before(corpus, untrimmed, min_shared_items, tell)
+        corpus = _read(project, scheme, wanted, tell)
+        if wanted["trim"]:
+            untrimmed = _read(project, scheme, wanted | {"trim": False}, tell)
+            corpus = _with_f1_before(corpus, untrimmed, chosen["min_shared_items"], tell)
         agreement = measure(
             _as_asked(corpus, pseudonyms=pseudonyms),
-            rules=rule or (),
-            token_unit=token_unit,
-            both_empty=both_empty,
-            min_shared_items=min_shared_items,
-            bootstrap=bootstrap,
-            seed=seed,
-            measures=measure_too or (),
+            **chosen,
             progress=tell,
         )
         check_grounds(agreement)
@@ -232,26 +143,16 @@ def report(
 
 
 @app.command()
+@sharing(wanted=reading)
 def spans(
     project: Project,
+    *,
     out: Annotated[
         Path,
         typer.Option("--out", metavar="FILE", help="The table to write, .csv or .jsonl."),
     ] = Path("spans.csv"),
     scheme: Schemes = None,
-    passes: Passes = "seen",
-    skip_broken: SkipBroken = False,
-    config: Config = None,
-    potato_version: PotatoVersion = None,
-    offset_unit: OffsetUnit = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    include_items: IncludeItems = None,
-    exclude_items: ExcludeItems = None,
-    merge: Merge = None,
-    role: Role = None,
-    trim: Trim = False,
-    allow_outside: AllowOutside = False,
+    wanted: dict[str, Any],
     pseudonyms: Pseudonyms = False,
 ) -> None:
     """Write the clean table of spans.
@@ -262,60 +163,24 @@ def spans(
     from potato_iaa.reporter.span_table import check_spans_out, write_spans
 
     check_spans_out(out)
-    wanted = wishes(
-        config=config,
-        potato_version=potato_version,
-        offset_unit=offset_unit,
-        include_annotators=include,
-        exclude_annotators=exclude,
-        include_items=include_items,
-        exclude_items=exclude_items,
-        merge=merge,
-        roles=role,
-        trim=trim,
-        allow_outside=allow_outside,
-    )
     with _progress() as tell:
-        corpus = _read(project, passes, scheme, skip_broken, tell, wanted)
+        corpus = _read(project, scheme, wanted, tell)
         rows = write_spans(_as_asked(corpus, pseudonyms=pseudonyms), out)
     _print(_safe(f"Written to {out}: {rows:,} rows") + "\n")
 
 
 @app.command()
+@sharing(wanted=reading)
 def inspect(
     project: Project,
-    passes: Passes = "seen",
+    *,
+    wanted: dict[str, Any],
     text: WithText = False,
-    skip_broken: SkipBroken = False,
-    config: Config = None,
-    potato_version: PotatoVersion = None,
-    offset_unit: OffsetUnit = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    include_items: IncludeItems = None,
-    exclude_items: ExcludeItems = None,
-    merge: Merge = None,
-    role: Role = None,
-    trim: Trim = False,
-    allow_outside: AllowOutside = False,
     pseudonyms: Pseudonyms = False,
 ) -> None:
     """Show what lies on disk and what is read of it."""
-    wanted = wishes(
-        config=config,
-        potato_version=potato_version,
-        offset_unit=offset_unit,
-        include_annotators=include,
-        exclude_annotators=exclude,
-        include_items=include_items,
-        exclude_items=exclude_items,
-        merge=merge,
-        roles=role,
-        trim=trim,
-        allow_outside=allow_outside,
-    )
     with _progress() as tell:
-        corpus = _read(project, passes, None, skip_broken, tell, wanted)
+        corpus = _read(project, None, wanted, tell)
     corpus = _as_asked(corpus, pseudonyms=pseudonyms)
     from potato_iaa.reporter.inspection import inspection
     from potato_iaa.reporter.terminal import page_of
@@ -338,7 +203,6 @@ def chance(
     ] = False,
 ) -> None:
     """Weigh an observed agreement by class shares."""
-    from potato_iaa.errors import UsageError
     from potato_iaa.measures.chance import AnnotatorAgreementScenario
 
     if observed is None and not independent:
@@ -407,21 +271,12 @@ def _fail(*sentences: str) -> int:
     return INPUT_FAULT
 
 
-def _read(
-    project: str,
-    passes: str,
-    schemes: list[str] | None,
-    skip_broken: bool,
-    tell: Tell,
-    wanted: dict[str, Any],
-) -> Corpus:
+def _read(project: str, schemes: list[str] | None, wanted: dict[str, Any], tell: Tell) -> Corpus:
     from potato_iaa.loaders import read_project
 
     return read_project(
         project,
-        passes=passes,
         schemes=schemes,
-        skip_broken=skip_broken,
         progress=lambda stage, done, of: tell(f"{stage}: {done:,} of {of:,}"),
         **wanted,
     )

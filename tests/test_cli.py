@@ -375,6 +375,20 @@ def test_a_folder_of_work_is_not_replaced(run: Run, tmp_path: Path) -> None:
     assert_refused(outcome, "thesis.tex", "name an empty or a new folder")
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--no-files", "--out", "x"), "--out asks for files and --no-files for none"),
+        (("--no-files", "--figures"), "--figures asks for files and --no-files for none"),
+        (("--json", "--figures"), "--figures are files, and with --json none are written"),
+    ],
+)
+def test_options_that_would_come_to_nothing_are_refused(
+    run: Run, options: tuple[str, ...], told: str
+) -> None:
+    assert_refused(run("report", SAMPLES / "scripts", *options), told)
+
+
 def test_spans_refuses_other_endings(run: Run) -> None:
     assert_refused(run("spans", SAMPLES / "pii_spans", "--out", "spans.xlsx"), ".csv nor .jsonl")
     assert_refused(

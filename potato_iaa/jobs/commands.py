@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from potato_iaa.reading_options import AllowOutside, Passes, Project, Schemes, SkipBroken
+from potato_iaa.shared_options import Project, Schemes, measuring, reading, sharing
 
 if TYPE_CHECKING:
     from potato_iaa.jobs.compare import Choice
@@ -86,6 +86,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         printed(page.safe(f"Written to {written}: run it with potato-iaa run {written}") + "\n")
 
     @app.command()
+    @sharing(wanted=reading, chosen=measuring)
     def compare(
         a: Annotated[
             str,
@@ -112,33 +113,18 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
             ),
         ] = None,
         scheme: Schemes = None,
-        rule: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--rule", metavar="RULE", help="A match rule beside exact and overlap; repeatable."
-            ),
-        ] = None,
-        measures: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--measure", metavar="NAME", help="A coefficient made on request; repeatable."
-            ),
-        ] = None,
-        passes: Passes = "seen",
-        bootstrap: Annotated[
-            int, typer.Option("--bootstrap", metavar="N", help="Resamples for intervals.")
-        ] = 1000,
-        seed: Annotated[
-            int,
-            typer.Option("--seed", metavar="N", help="Seed of the bootstrap of A; B has the next."),
-        ] = 0,
-        skip_broken: SkipBroken = False,
-        allow_outside: AllowOutside = False,
+        *,
+        chosen: dict[str, Any],
+        wanted: dict[str, Any],
         json: Annotated[
             bool, typer.Option("--json", help="Print the comparison as JSON and nothing else.")
         ] = False,
     ) -> None:
-        """Compare two projects, rounds or reports: differences with their intervals."""
+        """Compare two projects, rounds or reports: differences with their intervals.
+
+        The bootstrap of B has the seed after that of A. What a job or a report says of itself
+        stands, whatever the options are.
+        """
         from potato_iaa.jobs.compare import Choice, side_of
         from potato_iaa.jobs.compare import compare as compared
         from potato_iaa.jobs.comparison_table import terminal_comparison
@@ -149,14 +135,9 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         _check_parts(a, b, items_a, items_b, split_at)
         settings = Settings.model_construct(
             schemes=tuple(scheme) if scheme else None,
-            rules=tuple(rule or ()),
-            measures=tuple(measures or ()),
-            passes=passes,
-            skip_broken=skip_broken,
-            allow_outside=allow_outside,
-            bootstrap=bootstrap,
-            seed=seed,
             audit=False,
+            **chosen,
+            **wanted,
         )
         parts = (
             Choice(items=tuple(items_a) if items_a else None, until=split_at),
@@ -166,7 +147,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
             sides = [
                 side_of(
                     text,
-                    settings=settings.model_copy(update={"seed": seed + place}),
+                    settings=settings.model_copy(update={"seed": settings.seed + place}),
                     choice=part,
                     name=_name_of_part(text, part),
                     tell=tell,
@@ -180,6 +161,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
             printed(terminal_comparison(found, page_of(sys.stdout)))
 
     @app.command()
+    @sharing(wanted=reading)
     def queue(
         project: Project,
         out: Annotated[
@@ -190,9 +172,8 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
             typer.Option("--limit", metavar="N", min=1, help="At most so many items."),
         ] = None,
         scheme: Schemes = None,
-        passes: Passes = "seen",
-        skip_broken: SkipBroken = False,
-        allow_outside: AllowOutside = False,
+        *,
+        wanted: dict[str, Any],
     ) -> None:
         """Write the contested items, worst first, as a Potato project to adjudicate them.
 
@@ -206,18 +187,18 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         from potato_iaa.reporter.rounding import counted
         from potato_iaa.reporter.terminal import page_of
 
-        settings = Settings.model_construct(
-            schemes=tuple(scheme) if scheme else None,
-            passes=passes,
-            skip_broken=skip_broken,
-            allow_outside=allow_outside,
-        )
+        settings = Settings.model_construct(schemes=tuple(scheme) if scheme else None, **wanted)
         with progress() as tell:
             corpus = read_corpus(Path(project), settings, tell)
             agreement = measure(corpus, bootstrap=0, audit=False, progress=tell)
             check_grounds(agreement)
             made = write_queue(
-                project, corpus, agreement, out, limit=limit, allow_outside=allow_outside
+                wanted["config"] or project,
+                corpus,
+                agreement,
+                out,
+                limit=limit,
+                allow_outside=wanted["allow_outside"],
             )
         page = page_of(sys.stdout)
         told = (

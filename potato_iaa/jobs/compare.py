@@ -148,11 +148,13 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """The difference as ``--json`` prints it."""
+        change = self.change.to_dict()
         return {
             "measure": str(self.measure),
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
-            "change": self.change.to_dict(),
+            # It is not a mean over anything, as both sides may be.
+            "change": {key: value for key, value in change.items() if key not in ("n", "of")},
             "clear": self.is_clear,
         }
 
@@ -257,13 +259,18 @@ def side_of(
     if planned is not None:
         kept = {"seed": settings.seed, "bootstrap": settings.bootstrap}
         settings = planned.settings.model_copy(update=kept)
-    corpus = read_corpus(path, settings, tell)
+    # A comparison names nobody, and under pseudonyms nobody's times would be known.
+    corpus = read_corpus(path, settings.model_copy(update={"pseudonyms": False}), tell)
     if chosen.items is not None:
         corpus = chosen_items(corpus, chosen.items)
     if chosen.since is not None or chosen.until is not None:
         corpus = passes_within(
             corpus,
-            pass_times(path),
+            pass_times(
+                settings.config or path,
+                merge=settings.merge,
+                allow_outside=settings.allow_outside,
+            ),
             since=None if chosen.since is None else parse_time(chosen.since),
             until=None if chosen.until is None else parse_time(chosen.until),
         )
@@ -280,7 +287,7 @@ def _report_at(path: Path) -> Path | None:
 def _is_report(path: Path) -> bool:
     """Whether a JSON file is a report: version 1 of Potato has its configurations in JSON, too."""
     try:
-        return b'"signature"' in path.read_bytes()[:1000]
+        return path.is_file() and b'"signature"' in path.read_bytes()[:1000]
     except OSError:
         return False
 

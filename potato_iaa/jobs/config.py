@@ -54,6 +54,9 @@ _SHAPES = {
 }
 
 
+SET = "--set"
+
+
 class JobFileError(InputError):
     """A job file with faults, a sentence for each."""
 
@@ -321,7 +324,7 @@ def parse_job(text: str, *, shown: str, overrides: Sequence[Override] = ()) -> J
     told: dict[tuple[Any, ...], str] = {}
     for override in overrides:
         data, paths = put(data, override, settings=Settings.model_fields)
-        told |= dict.fromkeys(paths, f"--set {override.text}")
+        told |= dict.fromkeys(paths, f"{SET} {override.text}")
     places = {key: f"{shown}, line {line}" for key, line in located.lines.items()} | told
     try:
         model = JobFile.model_validate(data)
@@ -490,7 +493,7 @@ def _sentence(error: ErrorDetails, *, shown: str, places: Mapping[tuple[Any, ...
         shown,
     )
     where = f"{_dotted(path)}: " if path else ""
-    return f"{place}: {where}{_said(error, path)}"
+    return f"{place}: {where}{_said(error, path, in_file=not place.startswith(SET))}"
 
 
 def _follows(error: ErrorDetails) -> bool:
@@ -513,11 +516,11 @@ def _dotted(path: Sequence[str | int]) -> str:
     return text.removeprefix(".")
 
 
-def _said(error: ErrorDetails, path: Sequence[str | int]) -> str:
+def _said(error: ErrorDetails, path: Sequence[str | int], *, in_file: bool) -> str:
     kind, context = error["type"], error.get("ctx", {})
     shape = _SHAPES.get(kind.partition("_")[0])
     if kind == "extra_forbidden":
-        return _unknown(str(path[-1]), _model_at(path[:-1]))
+        return _unknown(str(path[-1]), _model_at(path[:-1]), in_file=in_file)
     if kind == "missing":
         return "is missing: add it."
     if kind == "value_error":
@@ -541,9 +544,10 @@ def _shortly(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _unknown(key: str, model: type[BaseModel]) -> str:
+def _unknown(key: str, model: type[BaseModel], *, in_file: bool) -> str:
     known = list(model.model_fields)
-    near = get_close_matches(key, known, n=1)
+    # What --set names is a setting of the job or of its projects.
+    near = get_close_matches(key, known if in_file else [*known, *Settings.model_fields], n=1)
     if near:
         return f"there is no such setting: did you mean {near[0]!r}?"
     elsewhere = model is JobFile and get_close_matches(key, Settings.model_fields, n=1, cutoff=0.9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import msgspec
 
 from potato_iaa.errors import InputError, UsageError
+from potato_iaa.loaders.opening import content_of, folders_of, opening
+from potato_iaa.loaders.people import People
 from potato_iaa.loaders.project import read_config
-from potato_iaa.loaders.states import find_states
+from potato_iaa.loaders.states import StateFile, find_states
 from potato_iaa.loaders.values import well_formed
 
 # Annotator and item.
@@ -30,29 +33,51 @@ _states = msgspec.json.Decoder(_State)
 _sessions = msgspec.json.Decoder(_Session, strict=False)
 
 
-def pass_times(project: str | Path) -> dict[Pass, datetime]:
+def pass_times(
+    project: str | Path, *, merge: Mapping[str, str] | None = None, allow_outside: bool = False
+) -> dict[Pass, datetime]:
     """When each annotator first opened each item; what has no recorded time is not there.
 
-    Raises InputError: no such project, or one whose annotations have no times at all.
+    ``merge`` gives the name of a person for a login or its folder; of several times on an item that
+    of the person's own login counts, or else of the first by name. Raises InputError: no such
+    project, or one whose annotations have no times at all; files outside it, unless
+    ``allow_outside``.
     """
-    config = read_config(project)
-    times = {}
-    for state in find_states(config.output)[0]:
-        try:
-            found = _states.decode(state.path.read_bytes())
-        except (OSError, ValueError):
-            continue
-        who = well_formed(str(state.folder if found.user_id is None else found.user_id))
-        for item, session in found.instance_id_to_behavioral_data.items():
-            time = _time(session)
-            if time is not None:
-                times[(who, well_formed(item))] = time
-    if not times:
+    people = People(merge=merge or {})
+    with opening(project) as limits:
+        config = read_config(project)
+        if not allow_outside:
+            limits.keep_within(folders_of(Path(project), config=config.config))
+        of_logins = [
+            (people.person(login, state.folder), login, times)
+            for state in find_states(config.output)[0]
+            for login, times in _times_in(state)
+        ]
+    found: dict[Pass, datetime] = {}
+    for person, _, times in sorted(of_logins, key=lambda one: (one[0] != one[1], one[1])):
+        for item, time in times.items():
+            found.setdefault((person, item), time)
+    if not found:
         raise InputError(
             f"{config.config}: its annotations have no times (Potato 2 records when an item was "
             "opened): tell the two parts by their items, with --items-a and --items-b."
         )
-    return times
+    return found
+
+
+def _times_in(state: StateFile) -> Iterator[tuple[str, dict[str, datetime]]]:
+    """The login and its times by item; nothing of a state that cannot be read."""
+    try:
+        found = _states.decode(content_of(state.path))
+    except (OSError, ValueError, InputError):
+        return
+    login = well_formed(str(state.folder if found.user_id is None else found.user_id))
+    times = {
+        well_formed(item): time
+        for item, session in found.instance_id_to_behavioral_data.items()
+        if (time := _time(session)) is not None
+    }
+    yield login, times
 
 
 def parse_time(text: str) -> datetime:

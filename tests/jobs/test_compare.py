@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from datetime import UTC, datetime
@@ -205,6 +206,59 @@ def test_a_pass_without_a_time_counts_with_its_neighbour() -> None:
     assert "4 have no time" in after.ledger.notes[-1]
 
 
+def test_a_person_with_two_logins_has_the_times_of_both(tmp_path: Path) -> None:
+    project = shutil.copytree(SAMPLES / "pii_spans", tmp_path / "project")
+    folders = sorted(folder.name for folder in (project / "annotation_output").iterdir())
+    first, second = folders[:2]
+    times = pass_times(project)
+    for name, other in ((first, second), (second, first)):
+        merged = pass_times(project, merge={other: name})
+        own = {item: time for (who, item), time in times.items() if who == name}
+        others = {item: time for (who, item), time in times.items() if who == other}
+        assert own
+        assert others
+        expected = others | own
+        assert {item: time for (who, item), time in merged.items() if who == name} == expected
+    middle = sorted(times.values())[len(times) // 2].isoformat()
+    found = side(str(project), Choice(until=middle), merge={second: first})
+    assert isinstance(found, Measured)
+    assert "no time" not in found.agreement.ledger.notes[-1]
+
+
+def test_times_are_known_under_pseudonyms(tmp_path: Path) -> None:
+    middle = sorted(pass_times(PII).values())[43].isoformat()
+    job = write_job(tmp_path, projects=[{"project": PII, "pseudonyms": True}])
+    found, plain = (side(text, Choice(until=middle)) for text in (f"{job}#pii_spans", PII))
+    headline = MeasureName.parse("F1")
+    assert found.figure("pii_spans", headline) == plain.figure("pii_spans", headline)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs on this system")
+def test_a_fifo_in_place_of_a_state_has_no_times_and_blocks_nothing(tmp_path: Path) -> None:
+    project = shutil.copytree(SAMPLES / "pii_spans", tmp_path / "project")
+    folder, *_ = sorted((project / "annotation_output").iterdir())
+    (folder / "user_state.json").unlink()
+    os.mkfifo(folder / "user_state.json")
+    assert folder.name not in {who for who, _ in pass_times(project)}
+
+
+def test_options_on_reading_and_measuring_reach_both_sides(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def told(*options: str) -> Any:
+        parts = ["--items-a", "note-0*", "--items-b", "note-1*", "--bootstrap", "0", "--json"]
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["compare", PII, *parts, *options])
+        assert ended.value.code == 0
+        (scheme,) = json.loads(capsys.readouterr().out)["schemes"]
+        return {one["measure"]: (one["a"]["value"], one["b"]["value"]) for one in scheme["figures"]}
+
+    for options in (("--exclude", "emil"), ("--token-unit", "character")):
+        plain, found = told(), told(*options)
+        for place in (0, 1):
+            assert plain["token_alpha"][place] != found["token_alpha"][place]
+
+
 def test_a_project_without_times(tmp_path: Path) -> None:
     project = shutil.copytree(SAMPLES / "scripts", tmp_path / "project")
     for state in project.glob("annotation_output/*/user_state.json"):
@@ -245,6 +299,7 @@ def test_the_command(report: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = command(report, report, "--json")
     document = json.loads(out)
     assert document["schemes"][0]["figures"][0]["change"]["value"] == 0
+    assert "n" not in document["schemes"][0]["figures"][0]["change"]
     code, out, err = command(PII)
     assert (code, out) == (2, "")
     assert "alone cannot be compared: name B, or two parts of it" in err

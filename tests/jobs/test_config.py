@@ -193,9 +193,12 @@ def test_what_is_set_on_the_command_line_counts_most() -> None:
 
 
 def test_faults_of_the_command_line_say_where_they_are() -> None:
-    told = faults("projects: [a]", "seed=x", "workers=0")
+    told = faults("projects: [a]", "seed=x", "workers=0", "bootstap=9", "worker=2")
     assert "--set seed=x: projects[0].seed: is 'x': give a whole number." in told
     assert "--set workers=0: workers: is 0, and 1 is the least: correct it." in told
+    unknown = "there is no such setting: did you mean"
+    assert f"--set bootstap=9: bootstap: {unknown} 'bootstrap'?" in told
+    assert f"--set worker=2: worker: {unknown} 'workers'?" in told
     for text in ("seed", "=3", "a..b=1"):
         with pytest.raises(UsageError, match="is not of the form key=value"):
             parse_override(text)

@@ -150,6 +150,23 @@ def test_the_command(
     assert len(records_of(Path("second"))) == 5
 
 
+def test_the_command_reads_as_it_is_asked_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ("--exclude", "emil", "--include-items", "note-0*")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["queue", str(SAMPLES / "pii_spans"), "--out", str(tmp_path / "q"), *chosen])
+    assert ended.value.code == 0
+    corpus = read_project(
+        SAMPLES / "pii_spans", exclude_annotators=["emil"], include_items=["note-0*"]
+    )
+    contests = contested_items(measure(corpus, bootstrap=0))
+    assert [record["id"] for record in records_of(tmp_path / "q")] == [
+        contest.item for contest in contests
+    ]
+    assert 0 < len(contests) < 10
+
+
 @needs_potato
 @pytest.mark.potato_server
 @pytest.mark.parametrize("project", PROJECTS)
