@@ -272,13 +272,13 @@ def cu_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:
     return np.where(several, alpha, np.nan)
 
 
-def k_u_alpha(met: Floats, met_alike: Floats, met_squares: Floats, label: int) -> Floats:
-    """(k)uα: where one of two intersecting units has label k, has the other?"""
+def k_u_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:
+    """(k)uα of every label k: where one of two intersecting units has label k, has the other?"""
     expected, total = _expected_alike(met, met_squares)
-    expected_met = ratio(met[label] * total - met_squares[label], _pool(met, met_squares))
-    observed = ratio(met[label] - met_alike[label], met[label])
+    expected_met = ratio(met * total - met_squares, _pool(met, met_squares))
+    observed = ratio(met - met_alike, met)
     several = (met > 0).sum(axis=0) >= 2
-    alpha: Floats = 1 - ratio(observed * expected_met, expected_met - expected[label])
+    alpha: Floats = 1 - ratio(observed * expected_met, expected_met - expected)
     return np.where(several, alpha, np.nan)
 
 
@@ -393,6 +393,7 @@ def _family(layer: Layer, sums: Intersections, weights: Floats, crossed: int) ->
     )
     binary = np.stack((lengths[0], lengths[1:].sum(axis=0)))
     total = met.sum(axis=0)
+    alphas = k_u_alpha(met, alike, met_squares)
     few = NO_INTERSECTION if not total[0] else ONE_LABEL
     if np.count_nonzero(met[:, 0]) >= 2:
         few = TOO_FEW_INTERSECTIONS
@@ -414,7 +415,7 @@ def _family(layer: Layer, sums: Intersections, weights: Floats, crossed: int) ->
         k_u_alpha={
             label: Covered(
                 estimate(
-                    k_u_alpha(met, alike, met_squares, code),
+                    alphas[code],
                     why=NO_INTERSECTION if not met[code, 0] else few,
                     **size,
                 ),

@@ -457,10 +457,7 @@ def test_the_unitizing_family_of_every_group_is_that_of_the_formulas(world_numbe
     )
     u = u_alpha(met.disagreement @ chosen, lengths, met.squares @ chosen)
     cu = cu_alpha(starred, alike, squares)
-    k = {
-        label: k_u_alpha(starred, alike, squares, place)
-        for place, label in enumerate(here.layer.labels)
-    }
+    k = dict(zip(here.layer.labels, k_u_alpha(starred, alike, squares), strict=True))
     for place, group in enumerate(here.groups):
         right = naive_family(continua_of(group))
         assert_same(float(u[place]), right["u"], f"uα {group}")
