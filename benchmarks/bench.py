@@ -15,9 +15,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.command import circumstances, limits_of, parsed, parser, publish
 from benchmarks.corpora import PAIR_STEPS, SPAN_STEPS, project, sizes
 from benchmarks.environments import environment
 from benchmarks.measured import (
@@ -27,9 +27,6 @@ from benchmarks.measured import (
     Limits,
     Results,
     fingerprint,
-    load,
-    machine,
-    put_between,
     run_measured,
     run_reporting,
     say,
@@ -324,42 +321,24 @@ def step_table(results: Results, kind: str, steps: Sequence[int], last: str) -> 
 def arguments() -> argparse.Namespace:
     """The command line."""
     kinds = ("start", *FULL, BROWSED, "spans", "pairs")
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--scale", type=float, default=1.0, help="times the items of each corpus")
-    parser.add_argument("--repeat", type=int, default=3, help="runs of each, the quickest counts")
-    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what to measure")
-    parser.add_argument("--cache", type=Path, default=ROOT / "build" / "benchmarks")
-    parser.add_argument("--results", type=Path, default=HERE / "results" / "bench.json")
-    parser.add_argument("--fresh", action="store_true", help="measure again what is there")
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
-    parser.add_argument("--seconds", type=float, default=1800.0, help="the most a run may take")
-    parser.add_argument("--memory", type=float, default=16.0, help="the most it may hold, in GB")
-    return parser.parse_args()
+    given = parser("bench", __doc__, repeat=3, seconds=1800.0, memory=16.0)
+    given.add_argument("--scale", type=float, default=1.0, help="times the items of each corpus")
+    given.add_argument("--only", nargs="+", choices=kinds, default=kinds, help="what to measure")
+    return parsed(given)
 
 
 def main() -> None:
     """Measure what is missing, and print the tables."""
     chosen = arguments()
-    chosen.cache = chosen.cache.resolve()
-    chosen.cache.mkdir(parents=True, exist_ok=True)
     of = f"{fingerprint(ROOT / 'potato_iaa', HERE / 'stages.py', HERE / 'generate.py')}"
-    about = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": machine(),
-        "load": load(),
-        "scale": chosen.scale,
-        "repeat": chosen.repeat,
-    }
     of += f" scale {chosen.scale:g}"
+    about = circumstances(chosen, scale=chosen.scale)
     results = Results.open(chosen.results, of, about, fresh=chosen.fresh)
-    limits = Limits(seconds=chosen.seconds, memory=chosen.memory)
+    limits = limits_of(chosen)
     say(f"{about['machine']}; {', '.join(f'{k} {v}' for k, v in asdict(limits).items())}")
     measure_all(results, chosen, limits)
     results.save()
-    markdown = tables(results, chosen.scale)
-    sys.stdout.write(markdown)
-    if chosen.readme:
-        put_between(HERE / "README.md", "bench", markdown)
+    publish(tables(results, chosen.scale), chosen)
 
 
 if __name__ == "__main__":

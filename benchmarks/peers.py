@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.bench import THREADS, told
+from benchmarks.command import circumstances, limits_of, parsed, parser, publish
 from benchmarks.corpora import LARGE, identity, project
 from benchmarks.environments import Environment, environment
 from benchmarks.generate import Size
@@ -28,9 +28,6 @@ from benchmarks.measured import (
     Limits,
     Results,
     fingerprint,
-    load,
-    machine,
-    put_between,
     run_process,
     run_reporting,
     say,
@@ -279,44 +276,25 @@ def _targets(peer: Peer, theirs: Cost, ours: Cost) -> list[tuple[str, ...]]:
 def arguments() -> argparse.Namespace:
     """The command line."""
     packages = tuple(dict.fromkeys(peer.package for peer in PEERS))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--items", type=int, default=LARGE.items, help="items of the corpus")
-    parser.add_argument("--only", nargs="+", choices=packages, default=packages)
-    parser.add_argument("--repeat", type=int, default=1, help="runs of each package")
-    parser.add_argument("--cache", type=Path, default=ROOT / "build" / "benchmarks")
-    parser.add_argument("--results", type=Path, default=HERE / "results" / "peers.json")
-    parser.add_argument("--fresh", action="store_true", help="measure again what is there")
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
-    parser.add_argument("--seconds", type=float, default=3600.0, help="the most a run may take")
-    parser.add_argument("--memory", type=float, default=24.0, help="the most it may hold, in GB")
-    return parser.parse_args()
+    given = parser("peers", __doc__, repeat=1, seconds=3600.0, memory=24.0)
+    given.add_argument("--items", type=int, default=LARGE.items, help="items of the corpus")
+    given.add_argument("--only", nargs="+", choices=packages, default=packages)
+    return parsed(given)
 
 
 def main() -> None:
     """Measure what is missing, and print the tables."""
     chosen = arguments()
-    chosen.cache = chosen.cache.resolve()
     size = replace(LARGE, items=chosen.items)
     sources = (ROOT / "potato_iaa", HERE / "dump.py", HERE / "peer_side.py", HERE / "generate.py")
-    about = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": machine(),
-        "load": load(),
-        "scale": chosen.items / LARGE.items,
-        "repeat": chosen.repeat,
-        "versions": {},
-    }
+    about = circumstances(chosen, scale=chosen.items / LARGE.items) | {"versions": {}}
     of = f"{fingerprint(*sources)} items {chosen.items}"
     results = Results.open(chosen.results, of, about, fresh=chosen.fresh)
-    limits = Limits(seconds=chosen.seconds, memory=chosen.memory)
     say(f"{about['machine']}; {chosen.items:,} items")
     inputs = Inputs(dumped(chosen.cache, size), chosen.items)
-    measure_all(results, inputs, chosen, limits)
+    measure_all(results, inputs, chosen, limits_of(chosen))
     results.save()
-    markdown = tables(results, inputs)
-    sys.stdout.write(markdown)
-    if chosen.readme:
-        put_between(HERE / "README.md", "peers", markdown)
+    publish(tables(results, inputs), chosen)
 
 
 if __name__ == "__main__":
