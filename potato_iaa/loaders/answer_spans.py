@@ -49,7 +49,8 @@ def with_spans_of_answers(record: Record, declared: Declared) -> Record:
             simulated += ((answer.item, span) for span in _simulated(answer))
     spans = record.spans
     for found, counting in ((written, IN_ANSWERS), (simulated, AS_SIMULATED)):
-        spans = both(spans, _columns(found, counting))
+        if found:
+            spans = both(spans, _columns(found, counting))
     return record if spans is record.spans else replace(record, spans=spans)
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
+import pandas as pd
+
 from potato_iaa.corpus import Corpus, Source, SourceFile, assemble
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.ledger import Ledger
@@ -190,7 +192,8 @@ def read_project(
             *(LeftOut(stray.what, stray.name, stray.reason) for stray in found.strays),
             *left_out,
         ]
-        _check_items_known(annotators, page, project)
+        entries = entry_frame(annotators)
+        _check_items_known(annotators, entries, page, project)
         spans = span_frame(annotators, page)
         schemes_ = with_evidence(
             wanted or found_schemes(annotators, project),
@@ -218,7 +221,7 @@ def read_project(
             ),
             ledger=Ledger(
                 read=read_frame(annotators),
-                entries=entry_frame(annotators),
+                entries=entries,
                 left_out=left_out_frame([*left_out, *_left_out(annotators, checks, passes)]),
                 passes=policy_frame(annotators),
                 notes=(
@@ -411,15 +414,14 @@ def _without(items: Items, ids: Mapping[str, str]) -> Items:
     return replace(items, records=kept)
 
 
-def _check_items_known(annotators: Sequence[Annotator], page: Page, project: Project) -> None:
+def _check_items_known(
+    annotators: Sequence[Annotator], entries: pd.DataFrame, page: Page, project: Project
+) -> None:
     """Raise InputError if every span is on an unknown item: then the ids do not fit the data."""
     read = sum(sum(someone.checked.read.values()) for someone in annotators)
-    unknown = [
-        someone.checked.entries.loc[someone.checked.entries["reason"] == NOT_IN_DATA, "item"]
-        for someone in annotators
-    ]
-    if read and sum(map(len, unknown)) == read:
-        first = next(str(ids.iloc[0]) for ids in unknown if len(ids))
+    unknown = entries.loc[entries["reason"] == NOT_IN_DATA, "item"]
+    if read and len(unknown) == read:
+        first = str(unknown.iloc[0])
         raise InputError(
             f"{project.config}: no span is on an item of the data files (the spans are on items "
             f"like {first!r}, the data files have {quoted(page.item_code, most=1) or 'none'}): "

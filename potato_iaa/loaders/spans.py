@@ -271,7 +271,7 @@ def _repeated(
     rows = np.flatnonzero(among)
     columns = (unit, stored.scheme, stored.label, start, end, rest)
     repeated = np.zeros(len(unit), dtype=bool)
-    repeated[rows] = pd.Series(row_keys([column[rows] for column in columns])).duplicated()
+    repeated[rows] = pd.Index(row_keys([column[rows] for column in columns])).duplicated()
     return repeated
 
 
