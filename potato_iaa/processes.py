@@ -53,8 +53,10 @@ def in_processes(
     finally:
         for child in children:
             child.pipe.close()
-            os.kill(child.pid, signal.SIGKILL)
-            os.waitpid(child.pid, 0)
+            # Where SIGCHLD is ignored, nobody is left to wait for.
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(child.pid, signal.SIGKILL)
+                os.waitpid(child.pid, 0)
 
 
 def _started(

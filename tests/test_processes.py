@@ -152,6 +152,16 @@ def test_no_child_outlives_the_with_even_in_the_middle_of_its_work() -> None:
     assert time.monotonic() - began < 30
 
 
+@forks
+def test_where_children_are_not_to_be_waited_for_all_is_well() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with in_processes(abs, [-1, 2, -3], most=2) as results:
+            assert list(results) == [1, 2, 3]
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 ORPHANS = """
 import os, signal, time
 from potato_iaa.processes import in_processes
