@@ -51,6 +51,8 @@ def ground_of(layer: Layer, resamples: int = 0) -> Ground:
         ),
         items=layer.items,
         annotators=layer.annotators,
+        both_empty="skip",
+        min_shared_items=1,
     )
 
 

@@ -40,7 +40,7 @@ def cut(layer: Layer, *, size: int = BLOCK) -> list[Block]:
         layer.unit_item[layer.span_unit], np.ones(len(layer.span_pass)), items
     )
     bounds = _bounds(cost, size)
-    readers = np.bincount(layer.pass_unit, minlength=len(layer.unit_item))
+    readers = np.bincount(layer.pass_unit)
     rows = np.append(0, np.cumsum(readers * (readers - 1) // 2))
     unit = np.searchsorted(layer.unit_item, bounds)
     span = np.searchsorted(layer.span_unit, unit)

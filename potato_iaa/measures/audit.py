@@ -52,6 +52,8 @@ def audit_alpha(
     memory for tokens × values²; items are drawn until 200 MB are full. Raises AuditError where the
     two differ by more than 1e-9: a bug that must not reach a report.
     """
+    from importlib.metadata import version
+
     import krippendorff
 
     m = readers(layer)
@@ -78,20 +80,12 @@ def audit_alpha(
         None if math.isnan(theirs) else theirs,
         len(chosen),
         len(shared),
-        krippendorff.__version__ if hasattr(krippendorff, "__version__") else _version(),
+        version("krippendorff"),
     )
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("krippendorff")
 
 
 def _draw(size: Ints, values: int, shared: Ints, seed: int) -> Ints:
     budget = MEMORY / (8 * PEAK_ARRAYS * values**2)
-    if size.sum() <= budget:
-        return shared
     order = np.random.default_rng(seed).permutation(len(shared))
     # Small items are not passed over for a large one that fills the budget by itself.
     fitting = order[size[order] <= budget]

@@ -44,8 +44,8 @@ class Ground:
     weights: Floats
     items: tuple[str, ...]
     annotators: tuple[str, ...]
-    both_empty: str = "skip"
-    min_shared_items: int = 1
+    both_empty: str
+    min_shared_items: int
     chosen_pairs: Flags | None = None
     nothing: str = NOTHING_MARKED
 
@@ -240,9 +240,8 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
         for rule in range(rules):
             bounds[rule][:, here] = grid.intervals(score[rule, 0, :, 1:], there[0, :, 1:], here)
         uncounted = ~ground.counted_pairs[here]
-        if uncounted.any():
-            score[:, :, uncounted] = 0
-            there[:, uncounted] = False
+        score[:, :, uncounted] = 0
+        there[:, uncounted] = False
         total += score.sum(axis=2)
         defined += there.sum(axis=1, dtype=np.int32)
         members, member = _membership(ground, here)
@@ -272,8 +271,7 @@ def _membership(ground: Ground, here: slice) -> tuple[Ints, sparse.csr_array]:
     members, row = np.unique(np.concatenate((a, b)), return_inverse=True)
     column = np.arange(len(a))
     place = (row, np.concatenate((column, column)))
-    shape = (len(members), len(a))
-    return members, sparse.csr_array(sparse.coo_array((np.ones(len(row)), place), shape=shape))
+    return members, sparse.csr_array(sparse.coo_array((np.ones(len(row)), place)))
 
 
 def _averages(
@@ -390,7 +388,7 @@ def _annotator_table(reduced: OverPairs, ground: Ground) -> pd.DataFrame:
             "high": np.where(np.isnan(value), np.nan, high),
             "undefined": undefined,
             "n": reduced.partners,
-            "of": np.full(size, max(size - 1, 0)),
+            "of": np.full(size, size - 1),
             "without": reduced.without_annotator[:, 0],
             "change": change[:, 0],
             "change_low": np.where(np.isnan(change[:, 0]), np.nan, change_low),

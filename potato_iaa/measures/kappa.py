@@ -87,8 +87,7 @@ def kappa(observed: Floats, chance: Floats) -> Floats:
     >>> kappa(np.array([0.70]), np.array([0.41])).round(3)
     array([0.492])
     """
-    beyond = np.where(np.isclose(chance, 1, rtol=0, atol=1e-12), 0.0, 1 - chance)
-    return ratio(observed - chance, beyond)
+    return ratio(observed - chance, 1 - chance)
 
 
 def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons) -> Judgements:

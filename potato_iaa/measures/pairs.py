@@ -38,7 +38,7 @@ class PairGrid:
     @cached_property
     def shared_items(self) -> Ints:
         """The number of items that each pair shares."""
-        return np.bincount(self.comparisons.pair, minlength=self.pairs)
+        return np.bincount(self.comparisons.pair)
 
     def blocks(self, values: Floats) -> Iterator[tuple[slice, Floats]]:
         """Weighted sums over items of ``values`` (comparisons, columns), runs of pairs at a time.
@@ -50,7 +50,7 @@ class PairGrid:
         row = np.argsort(self.comparisons.pair, kind="stable")
         ordered, item = values[row].T, self.comparisons.item[row]
         first = np.append(0, np.cumsum(self.shared_items))
-        block = max(1, BLOCK // max(weights * columns, 1))
+        block = max(1, BLOCK // (weights * columns))
         for start in range(0, self.pairs, block):
             here = slice(start, min(start + block, self.pairs))
             rows = slice(first[here.start], first[here.stop])
@@ -76,8 +76,6 @@ class PairGrid:
         """
         bounds = np.full((3, len(replicates)), np.nan)
         enough = self.shared_items[here] >= LEAST_ITEMS
-        if not enough.any():
-            return bounds
         chosen = np.where(there[enough], replicates[enough], np.nan)
         bounds[:, enough] = np.stack(interval(chosen))
         return bounds

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Flags, Floats
+from potato_iaa.arrays import Flags, Floats, weigh
 from potato_iaa.matcher.counts import Counts
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import NO_SHARED_ITEMS, ONE_ANNOTATOR, Estimate, records
@@ -137,11 +137,7 @@ def _reference(counts: Counts, ground: Ground, gold: int) -> pd.DataFrame:
     is_a = comparisons.pair_a == gold
     pairs = np.flatnonzero(is_a | (comparisons.pair_b == gold))
     sums = {
-        name: np.bincount(
-            comparisons.pair,
-            weights=np.asarray(matrix.sum(axis=1)).ravel(),
-            minlength=ground.pairs,
-        )[pairs]
+        name: weigh(comparisons.pair, np.asarray(matrix.sum(axis=1)).ravel(), ground.pairs)[pairs]
         for name, matrix in (("n_a", counts.n_a), ("n_b", counts.n_b), ("tp", counts.tp_a))
     }
     in_gold = np.where(is_a[pairs], sums["n_a"], sums["n_b"])

@@ -131,7 +131,7 @@ def code_label(layer: Layer, tokens: Tokens) -> Coding:
     token, pass_, label = distinct(
         tokens.mark_token, tokens.mark_pass, layer.span_label[tokens.mark_span]
     )
-    first = group_starts(token * max(len(layer.pass_unit), 1) + pass_)
+    first = group_starts(token * len(layer.pass_unit) + pass_)
     group, rank = expand(np.diff(np.append(first, len(token))))
     size = max(len(layer.labels), 1)
     sets: list[tuple[int, ...]] = [(code,) for code in range(len(layer.labels))]
@@ -185,9 +185,7 @@ def owned(layer: Layer, tokens: Tokens) -> tuple[Ints, Ints, Ints]:
     """
     rank = np.empty_like(layer.longest_first)
     rank[layer.longest_first] = np.arange(len(rank))
-    first = group_starts(tokens.mark_token * max(len(layer.pass_unit), 1) + tokens.mark_pass)
-    if not len(first):
-        return first, first, first
+    first = group_starts(tokens.mark_token * len(layer.pass_unit) + tokens.mark_pass)
     owner = layer.longest_first[np.minimum.reduceat(rank[tokens.mark_span], first)]
     return tokens.mark_token[first], tokens.mark_pass[first], owner
 
@@ -197,7 +195,7 @@ def multi_label_tokens(layer: Layer, tokens: Tokens) -> int:
     token, pass_, _ = distinct(
         tokens.mark_token, tokens.mark_pass, layer.span_label[tokens.mark_span]
     )
-    key = token * max(len(layer.pass_unit), 1) + pass_
+    key = token * len(layer.pass_unit) + pass_
     again = np.flatnonzero(key[1:] == key[:-1]) + 1
     return len(present(token[again]))
 
