@@ -292,6 +292,24 @@ def test_labels_that_were_not_declared_follow_by_name() -> None:
     assert [layer.labels[code] for code in layer.span_label] == sorted(names)
 
 
+def test_longer_spans_come_first_then_those_that_begin_earlier_then_labels_by_name() -> None:
+    spans = [(0, 8, "B"), (2, 9, "Z"), (0, 4, "B"), (0, 4, "Z"), (5, 9, "B")]
+    corpus = Corpus.from_tables(
+        items=[("d1", "x" * 9)],
+        passes=[("d1", "ann")],
+        spans=[("d1", "ann", *span) for span in sorted(spans)],
+        labels=("Z", "B"),
+    )
+    layer = make_layer(corpus, "spans")
+    found = [
+        (int(layer.span_start[span]), int(layer.span_end[span]), layer.labels[label])
+        for span, label in zip(
+            layer.longest_first, layer.span_label[layer.longest_first], strict=True
+        )
+    ]
+    assert found == spans
+
+
 def test_spans_of_another_scheme_are_in_another_layer() -> None:
     corpus = Corpus.from_tables(
         items=[("d1", "abc")],

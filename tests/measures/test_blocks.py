@@ -205,6 +205,18 @@ def test_spans_and_parts_keep_their_places_in_the_texts_of_items_that_are_taken(
     assert [taken.labels[code] for code in taken.span_label] == ["X", "Y"]
 
 
+def test_items_that_are_taken_keep_the_names_of_their_fields() -> None:
+    fields = {"d1": ("body",), "d2": ("body", "title"), "d3": ("title",)}
+    rows = [(item, field) for item, names in fields.items() for field in names]
+    corpus = Corpus.from_tables(
+        items=pd.DataFrame([(*row, "aa") for row in rows], columns=["item", "field", "text"]),
+        passes=pd.DataFrame([(*row, "A") for row in rows], columns=["item", "field", "annotator"]),
+        spans=[],
+    )
+    taken = take_items(make_layer(corpus, "spans"), np.array([1, 2]))
+    assert taken.unit_field == ("body", "title", "title")
+
+
 def test_a_layer_without_items_is_one_block() -> None:
     corpus = Corpus.from_tables(items=[("d1", "a")], passes=[], spans=[])
     (block,) = cut(make_layer(corpus, "spans"))
