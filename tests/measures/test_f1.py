@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from potato_iaa.measures.estimate import plain
-from tests.corpora import Marks, corpus_of, figures_of
+from tests.corpora import Marks, assert_undefined, corpus_of, figures_of
 from tests.measures.helpers import scheme_of, table_rows
 
 X, Y = (0, 4, "X"), (5, 9, "X")
@@ -84,6 +85,61 @@ def test_the_table_of_items_by_hand() -> None:
     }
 
 
+def test_the_table_of_items_is_of_all_labels() -> None:
+    marks: Marks = {
+        "d1": {"A": [X, (5, 9, "Y")], "B": [X, (5, 9, "Y")]},
+        "d2": {"A": [(5, 9, "Y")], "B": []},
+    }
+    figures = scheme_of(corpus_of(marks)).f1["exact_typed"]
+    names = ("both_empty", "marked", "matched", "value")
+    assert {
+        row["item"]: tuple(row[name] for name in names) for row in table_rows(figures.items)
+    } == {
+        "d1": (0, 4, 4, 1.0),
+        "d2": (0, 1, 0, 0.0),
+    }
+    assert figures.both_empty == 0
+
+
+# Of five places B has A's offsets in two and A's label in three; in one of them both.
+FIVE: Marks = {
+    "d1": {
+        "A": [(0, 4, "X"), (5, 9, "X"), (10, 14, "X"), (15, 19, "X"), (20, 24, "X")],
+        "B": [(0, 4, "X"), (5, 9, "Y"), (10, 13, "X"), (15, 18, "X"), (20, 23, "Y")],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "matched"),
+    [("exact_typed", 1), ("exact_untyped", 2), ("overlap_typed", 3), ("overlap_untyped", 5)],
+)
+def test_each_of_the_four_f1s_lets_match_what_its_name_says(rule: str, matched: int) -> None:
+    found = figures_of(corpus_of(FIVE))["f1"][rule]["mean_over_pairs"]
+    assert found["value"] == plain(2 * matched / (5 + 5))
+
+
+@pytest.mark.parametrize(("rule", "right"), [("terms_typed", 1 / 3), ("terms_untyped", 2 / 3)])
+def test_terms_match_with_their_labels_where_labels_count(rule: str, right: float) -> None:
+    # Of A's three terms B has one under its label and one under another, beside one of its own.
+    marks: Marks = {
+        "d1": {
+            "A": [(0, 2, "X"), (3, 5, "X"), (6, 8, "X")],
+            "B": [(0, 2, "X"), (3, 5, "Y"), (9, 11, "X")],
+        }
+    }
+    corpus = corpus_of(marks, texts={"d1": "aa bb cc dd"})
+    found = figures_of(corpus, rules=("terms",))["f1"][rule]["mean_over_pairs"]
+    assert found["value"] == plain(right)
+
+
+def test_pairs_set_aside_are_no_reason_where_another_pair_marked_nothing() -> None:
+    # A and B share two items, A and C one.
+    marks: Marks = {"d1": {"A": [], "B": []}, "d2": {"A": [], "B": [], "C": [X]}}
+    figures = figures_of(corpus_of(marks), min_shared_items=2)["f1"]["exact_typed"]
+    assert_undefined(figures["mean_over_pairs"], "nothing marked by either")
+
+
 def plain_or(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
@@ -111,6 +167,9 @@ def test_an_annotator_without_a_value_says_why() -> None:
         "D": (None, "nothing marked by either", 0, 4),
         "E": (None, "no shared items", 0, 4),
     }
+    headline = figures_of(corpus_of(marks))["f1"]["exact_typed"]["mean_over_pairs"]
+    # Of the ten pairs of five annotators two share an item, and one has marked something.
+    assert (headline["n"], headline["of"]) == (1, 10)
     # Without A or B nobody has anything in common.
     assert {row["annotator"]: (row["without"], row["change"]) for row in rows} == {
         "A": (None, None),
@@ -146,11 +205,12 @@ def test_a_pair_without_a_value_has_no_interval_to_explain() -> None:
 
 @pytest.mark.parametrize("rule", ["character", "token"])
 def test_positions_are_marked_whatever_the_label_unless_labels_count(rule: str) -> None:
-    # A has two words of four characters, B the first under another label: 2·4/(8 + 4) characters
-    # and 2·1/(2 + 1) words are alike, and none with its label.
-    marks: Marks = {"d1": {"A": [X, Y], "B": [(0, 4, "Y")]}}
-    found = figures_of(corpus_of(marks, texts={"d1": "aaaa bbbb"}), rules=(rule,))["f1"]
-    assert found[f"{rule}_untyped"]["mean_over_pairs"]["value"] == plain(2 / 3)
+    # A has a word of four characters and one of two, B the first under another label: 2·4/(6 + 4)
+    # characters and 2·1/(2 + 1) words are alike, and none with its label.
+    marks: Marks = {"d1": {"A": [X, (5, 7, "X")], "B": [(0, 4, "Y")]}}
+    found = figures_of(corpus_of(marks, texts={"d1": "aaaa bb"}), rules=(rule,))["f1"]
+    right = {"character": 4 / 5, "token": 2 / 3}[rule]
+    assert found[f"{rule}_untyped"]["mean_over_pairs"]["value"] == plain(right)
     assert found[f"{rule}_untyped"]["labels"] == {}
     assert found[f"{rule}_typed"]["mean_over_pairs"]["value"] == 0.0
     assert set(found[f"{rule}_typed"]["labels"]) == {"X", "Y"}
@@ -163,3 +223,11 @@ def test_a_soft_match_counts_as_much_as_the_spans_are_alike() -> None:
     assert found["soft_typed"]["mean_over_pairs"]["value"] == 0.5
     assert found["soft(dice)_typed"]["mean_over_pairs"]["value"] == plain(2 / 3)
     assert found["soft_typed"]["pairs"][0]["tp"] == 0.5
+
+
+def test_whole_numbers_are_written_as_such_where_no_match_counts_less_than_one() -> None:
+    # A and C are alike; [0,4) and [0,2) share half of their characters.
+    corpus = corpus_of({"d1": {"A": [X], "B": [(0, 2, "X")], "C": [X]}})
+    found = figures_of(corpus, rules=("soft",))["f1"]
+    assert json.dumps([row["tp"] for row in found["exact_typed"]["pairs"]]) == "[0, 1, 0]"
+    assert [row["tp"] for row in found["soft_typed"]["pairs"]] == [0.5, 1.0, 0.5]

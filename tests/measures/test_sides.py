@@ -66,6 +66,37 @@ HAND: Marks = {
 }
 
 
+# The first word "Ada", twice, is one term and two words of three characters.
+WORDS: Marks = {
+    "d1": {"A": [(0, 3, "X"), (4, 7, "X")], "B": [(0, 3, "X")], "S": [(4, 7, "X"), (8, 14, "X")]}
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "humans", "side"),
+    [
+        # Terms of A and B: Ada; of S: Ada and Gracie. Both pairs with S share one of 1 + 2.
+        ("terms", 1.0, 2 / 3),
+        # Words: A 2, B 1, S 2. A–B share one of 2 + 1; A–S one of 2 + 2, B–S none.
+        ("token", 2 / 3, (1 / 2 + 0) / 2),
+        # Characters: A 6, B 3, S 9. A–B share 3 of 6 + 3; A–S 3 of 6 + 9, B–S none.
+        ("character", 2 / 3, (2 * 3 / 15 + 0) / 2),
+    ],
+)
+def test_sides_are_compared_by_terms_and_by_positions_too(
+    rule: str, humans: float, side: float
+) -> None:
+    corpus = Corpus.from_tables(
+        items=[("d1", "Ada ada Gracie")],
+        passes=[("d1", who) for who in WORDS["d1"]],
+        spans=[("d1", who, *span) for who, found in WORDS["d1"].items() for span in found],
+        roles={"S": "system"},
+    )
+    (found,) = figures_of(corpus, rules=[rule])["sides"]
+    assert_value(found["f1"][f"{rule}_typed"]["humans"], humans)
+    assert_value(found["f1"][f"{rule}_typed"]["side"], side)
+
+
 def test_humans_with_each_other_stand_beside_the_system_with_the_humans() -> None:
     side = only_side(HAND, {"S": "system"})
     assert (side["annotator"], side["role"]) == ("S", "system")
@@ -171,9 +202,9 @@ def test_who_shares_no_item_with_gold_is_not_held_against_it() -> None:
 
 def test_one_human_and_a_system_leave_the_humans_and_the_difference_undefined() -> None:
     figures = only_side({"d1": {"A": [X], "S": [X]}}, {"S": "system"})["f1"]["exact_typed"]
-    assert_undefined(figures["humans"])
+    assert_undefined(figures["humans"], ONE_ANNOTATOR)
     assert_value(figures["side"], 1.0)
-    assert_undefined(figures["difference"])
+    assert_undefined(figures["difference"], ONE_ANNOTATOR)
 
 
 def test_a_system_that_shares_no_item_with_the_humans_is_undefined() -> None:
