@@ -115,12 +115,20 @@ def test_a_difference_of_rounding_is_none(monkeypatch: pytest.MonkeyPatch) -> No
     assert audit_of(words_corpus())["items"] == ITEMS
 
 
+def test_a_difference_as_large_as_what_is_allowed_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One of two words differs: n = 4, n_O = 3, alpha 1 − 3·2/(16 − 10) = 0, of which 1e-9 is 1e-9.
+    monkeypatch.setattr(krippendorff, "alpha", lambda **_: 1e-9)
+    corpus = corpus_of({"d1": {"A": [(0, 2, "X")], "B": []}}, texts={"d1": "aa bb"})
+    assert (audit_of(corpus)["ours"], audit_of(corpus)["theirs"]) == (0.0, 1e-9)
+
+
 def test_a_value_where_ours_is_undefined_is_no_error() -> None:
     # The package raises or returns nan where nothing varies; there is nothing to compare.
     marks: Marks = {"d1": {"A": [], "B": []}}
     found = scheme_of(corpus_of(marks, texts={"d1": "a b c"}), audit=True).token
     assert found.alpha.value is None
-    assert found.audit is None or found.audit.to_dict()["ours"] is None
+    assert found.audit is not None
+    assert (found.audit.ours, found.audit.package) == (None, None)
 
 
 def test_variation_that_cannot_be_paired_does_not_disturb_the_audit() -> None:
@@ -128,6 +136,26 @@ def test_variation_that_cannot_be_paired_does_not_disturb_the_audit() -> None:
     marks: Marks = {"d1": {"A": [], "B": []}, "d2": {"A": [(0, 1, "X")]}}
     found = scheme_of(corpus_of(marks, texts=dict.fromkeys(marks, "a b c")), audit=True).token
     assert (found.alpha.value, found.alpha.why) == (None, "no variation")
+
+
+def test_variation_in_a_field_that_one_annotator_read_is_not_held_against_the_package() -> None:
+    # It warns of a division by zero where nothing varies that can be paired.
+    corpus = Corpus.from_tables(
+        items=pd.DataFrame(
+            [("d1", "one", "aa bb"), ("d1", "two", "aa bb")], columns=["item", "field", "text"]
+        ),
+        passes=pd.DataFrame(
+            [("d1", "one", "A"), ("d1", "one", "B"), ("d1", "two", "A")],
+            columns=["item", "field", "annotator"],
+        ),
+        spans=pd.DataFrame(
+            [("d1", "two", "A", 0, 2, "X")],
+            columns=["item", "field", "annotator", "start", "end", "label"],
+        ),
+    )
+    found = audit_of(corpus)
+    assert (found["ours"], found["theirs"]) == (None, None)
+    assert (found["items"], found["of"]) == (1, 1)
 
 
 def test_no_audit_is_made_unasked_for() -> None:
@@ -142,7 +170,12 @@ def test_even_one_item_too_large_for_the_memory_is_told(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("memory", "items"), [(5 * 2592, 5), (5 * 2592 - 1, 4), (40 * 2592, 40), (40 * 2592 - 1, 39)]
+    ("memory", "items"),
+    [
+        *((2592, 1), (2592 - 1, 0)),
+        *((5 * 2592, 5), (5 * 2592 - 1, 4)),
+        *((40 * 2592, 40), (40 * 2592 - 1, 39)),
+    ],
 )
 def test_a_sample_fills_the_memory_that_the_package_may_take(
     monkeypatch: pytest.MonkeyPatch, memory: int, items: int

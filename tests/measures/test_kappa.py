@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
+from potato_iaa.blocks import cut
+from potato_iaa.measures import measuring
 from potato_iaa.measures.estimate import plain
+from potato_iaa.measures.kappa import kappa
 from tests.corpora import Figures, Marks, assert_undefined, corpus_of, figures_of
 
 NAMES = ("cohen", "scott", "fleiss")
@@ -67,18 +72,54 @@ def test_one_token_is_enough_for_chance_to_be_certain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("marks", "why"),
+    ("marks", "why", "pairs"),
     [
-        ({"d1": {"A": [(0, 1, "X")]}}, "only one annotator"),
-        ({"d1": {"A": [(0, 1, "X")]}, "d2": {"B": []}}, "no shared items"),
-        ({"d1": {"A": [], "B": []}}, "chance agreement is 1"),
+        ({"d1": {"A": [(0, 1, "X")]}}, "only one annotator", 0),
+        ({"d1": {"A": [(0, 1, "X")]}, "d2": {"B": []}}, "no shared items", 1),
+        ({"d1": {"A": [], "B": []}}, "chance agreement is 1", 1),
+        ({"d1": {"A": [], "B": []}, "d2": {"C": []}}, "chance agreement is 1", 3),
     ],
 )
-def test_the_reason_for_no_mean_is_the_first_that_holds(marks: Marks, why: str) -> None:
+def test_the_reason_for_no_mean_is_the_first_that_holds(marks: Marks, why: str, pairs: int) -> None:
     for name in ("cohen", "scott"):
         found = kappas(marks)[name]["mean"]
         assert_undefined(found, why)
-        assert found["n"] == 0
+        assert (found["n"], found["of"]) == (0, pairs)
+
+
+@pytest.mark.parametrize("beyond", [1e-3, 1e-7, 1e-10, 1e-13])
+def test_kappa_has_a_value_however_near_to_one_chance_agreement_is(beyond: float) -> None:
+    # A quarter of what chance leaves open is not agreed upon.
+    found = kappa(np.array([1 - beyond / 4]), np.array([1 - beyond]))
+    assert found == pytest.approx(3 / 4, rel=1e-2)
+
+
+@pytest.mark.parametrize(("name", "value"), [("cohen", 1 / 2), ("scott", 7 / 15)])
+def test_a_pair_that_shares_five_items_has_an_interval(name: str, value: float) -> None:
+    # On each item the same: p_o = 3/4. Cohen: p_e = (2·1 + 2·3)/4². Scott: p_e = (3² + 5²)/8².
+    marks: Marks = {f"e{number}": {**TWO["d1"]} for number in range(5)}
+    corpus = corpus_of(marks, texts=dict.fromkeys(marks, "a b c d"))
+    (row,) = figures_of(corpus, measures=NAMES, bootstrap=20)["token"][name]["label"]["pairs"]
+    found = (row["value"], row["low"], row["high"], row["interval_why"])
+    assert found == (plain(value), plain(value), plain(value), None)
+
+
+@pytest.mark.parametrize("size", [1, 20])
+def test_values_of_several_blocks_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    # On eight tokens both mark one X; A marks a Y where B has none, and B a Z where A has none.
+    # p_o = 6/8. Cohen: p_e = (1·1 + 1·0 + 0·1 + 6·6)/8². Scott: p_e = (2² + 1 + 1 + 12²)/16².
+    monkeypatch.setattr(measuring, "cut", partial(cut, size=size))
+    marks: Marks = {
+        "d1": {"A": [(0, 1, "X"), (2, 3, "Y")], "B": [(0, 1, "X")]},
+        "d2": {"A": [], "B": [(4, 5, "Z")]},
+    }
+    found = kappas(marks)
+    cohen, scott = (3 / 4 - 37 / 64) / (1 - 37 / 64), (3 / 4 - 150 / 256) / (1 - 150 / 256)
+    assert found["cohen"]["mean"]["value"] == plain(cohen)
+    assert found["scott"]["mean"]["value"] == plain(scott)
+    assert found["fleiss"]["value"] == plain(scott)
 
 
 def test_one_annotator_has_no_fleiss() -> None:

@@ -9,7 +9,15 @@ import pytest
 from potato_iaa import Corpus
 from potato_iaa.measures.estimate import plain
 from potato_iaa.measures.tokens import Scale, join_scales
-from tests.corpora import Marks, assert_undefined, corpus_of, figures_of
+from tests.corpora import (
+    NO_SHARED_ITEMS,
+    NO_VARIATION,
+    ONE_ANNOTATOR,
+    Marks,
+    assert_undefined,
+    corpus_of,
+    figures_of,
+)
 
 # The words are ab, cd and ef. A's Y begins inside ab, and the second X lies between words.
 TEXT = "ab cd  ef"
@@ -76,6 +84,20 @@ def test_two_of_three_annotators_who_mark_a_word_are_half_of_its_pairs() -> None
         assert found[name] == right
     # On ab alone n = 3, n_X = 2.
     assert found["alpha_marked"] == value(1 - 2 * 2 / (9 - 4 - 1))
+
+
+@pytest.mark.parametrize(
+    ("marks", "why"),
+    [
+        ({"d1": {"A": [(0, 2, "X")]}}, ONE_ANNOTATOR),
+        ({"d1": {"A": [(0, 2, "X")]}, "d2": {"B": [(0, 2, "X")]}}, NO_SHARED_ITEMS),
+        ({"d1": {"A": [], "B": []}}, NO_VARIATION),
+    ],
+)
+def test_the_reason_for_no_alpha_is_the_first_that_holds(marks: Marks, why: str) -> None:
+    token = figures_of(corpus_of(marks, texts=dict.fromkeys(marks, TEXT)), audit=False)["token"]
+    for name in ("alpha", "alpha_io_longest", "alpha_bio", "alpha_binary", "alpha_marked"):
+        assert_undefined(token[name], why)
 
 
 def test_joined_scales_have_single_labels_first_and_then_sets() -> None:
