@@ -6,6 +6,7 @@ _ALIGNMENT = "tests/conformance/test_cases_alignment.py"
 _COEFFICIENTS = "tests/conformance/test_cases_coefficients.py"
 # Parts of the names of tests.
 _KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or fleiss_is_that"
+_COHEN = "(cohen or left_out)"
 _F1S = "f1 or pair or empty or mean or lost or annotator"
 _TOKENS = "(sections_1_to_3 and (token or label or bio or alpha or undefined))"
 _MEASURES = "tests/measures/test_{}.py"
@@ -52,7 +53,7 @@ PLANS: dict[str, tuple[str, ...]] = {
     ),
     "potato_iaa/measures/kappa.py": (
         *(*_measures("kappa", "matched"), _COEFFICIENTS, *_measures("differential", "bootstrap")),
-        *("-k", f"{_KAPPAS} or test_kappa or every_interval or (matched and cohen)"),
+        *("-k", f"{_KAPPAS} or test_kappa or every_interval or (matched and {_COHEN})"),
     ),
     "potato_iaa/measures/matched.py": _measures("matched"),
     "potato_iaa/measures/f1.py": (
@@ -80,8 +81,10 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("token_figures", "measures_sections_1_to_3", "audit", "measuring", "kappa"),
         *("-k", f"token_figures or {_TOKENS} or audit or measuring or test_kappa"),
     ),
-    "potato_iaa/measures/counting.py": _measures(
-        *("f1", "kappa", "measuring", "token_figures", "measures_sections_1_to_3")
+    "potato_iaa/measures/counting.py": (
+        *_measures("f1", "kappa", "measuring", "sides", "token_figures"),
+        *_measures("measures_sections_1_to_3"),
+        *("-k", "not test_sides or by_terms"),
     ),
     "potato_iaa/measures/audit.py": _measures("audit"),
     "potato_iaa/measures/measuring.py": (
