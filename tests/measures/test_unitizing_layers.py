@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from potato_iaa.layer import Layer, make_layer
+from potato_iaa.measures.tokens import make_segments
+from potato_iaa.measures.unitizing import flat_layer, unit_layer
 from tests.corpora import (
     NO_SHARED_ITEMS,
     ONE_ANNOTATOR,
@@ -76,6 +79,62 @@ def test_cu_alpha_by_hand() -> None:
     # (X)uα = 1 − (e*_X/l*_X)(l*_X − l*_XX)/(e*_X − e*_XX): l*_XX = 4, e*_XY = 60/d, e*_XX = 16/d.
     assert_value(found["k_u_alpha"]["X"], 1 - (76 / 6) * 2 / 60)
     assert_value(found["k_u_alpha"]["Y"], 1 - (108 / 10) * 2 / 60)
+
+
+# The units ----------------------------------------------------------------------------------------
+
+# X has 3 + 3 characters in its parts and takes [4,7) from Y, which has 5, and [0,3) from Z.
+PARTS = parts_corpus(
+    {
+        "d1": {"A": [], "B": []},
+        "d2": {
+            "A": [("X", [(0, 3), (4, 7)]), ("Y", [(5, 10)]), ("Z", [(1, 3)])],
+            "B": [("X", [(2, 10)])],
+        },
+    },
+    {"d1": "x" * 5, "d2": "x" * 10},
+)
+
+
+def units_of(layer: Layer) -> list[tuple[str, int, int, int, str]]:
+    """Annotator, start, end, length and label of the spans, each of which is its only part."""
+    base = layer.unit_base[layer.span_unit]
+    assert layer.part_span.tolist() == list(range(len(layer.span_pass)))
+    assert layer.part_start.tolist() == layer.span_start.tolist()
+    assert layer.part_end.tolist() == layer.span_end.tolist()
+    # No two of them are on one place.
+    assert len({*layer.span_extent.tolist()}) == len(layer.span_extent) == len(layer.span_pass)
+    return [
+        (layer.annotators[who], start, end, length, layer.labels[label])
+        for who, start, end, length, label in zip(
+            layer.span_annotator.tolist(),
+            (layer.span_start - base).tolist(),
+            (layer.span_end - base).tolist(),
+            layer.span_length.tolist(),
+            layer.span_label.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def test_units_are_the_parts_of_all_spans() -> None:
+    assert units_of(unit_layer(make_layer(PARTS, "spans"))) == [
+        ("A", 0, 3, 3, "X"),
+        ("A", 1, 3, 2, "Z"),
+        ("B", 2, 10, 8, "X"),
+        ("A", 4, 7, 3, "X"),
+        ("A", 5, 10, 5, "Y"),
+    ]
+
+
+def test_flattened_units_are_what_the_longest_span_has_in_one_stretch() -> None:
+    layer = make_layer(PARTS, "spans")
+    assert units_of(flat_layer(layer, make_segments(unit_layer(layer)))) == [
+        ("A", 0, 3, 3, "X"),
+        ("B", 2, 10, 8, "X"),
+        ("A", 4, 7, 3, "X"),
+        ("A", 7, 10, 3, "Y"),
+    ]
 
 
 # Against the slow code ----------------------------------------------------------------------------
