@@ -164,7 +164,7 @@ def _why(layer: Layer, comparisons: Comparisons) -> str:
 
 
 def _confusion_table(layer: Layer, confusion: Confusion) -> pd.DataFrame:
-    size = max(len(layer.labels), 1)
+    size = len(layer.labels)
     left, right = confusion.code // size % size, confusion.code % size
     low, high = np.minimum(left, right), np.maximum(left, right)
     code, place = np.unique(low * size + high, return_inverse=True)
@@ -178,7 +178,7 @@ def _confusion_table(layer: Layer, confusion: Confusion) -> pd.DataFrame:
 
 
 def _confusion_by_pair(layer: Layer, confusion: Confusion) -> pd.DataFrame:
-    size, labels = max(len(layer.annotators), 1), max(len(layer.labels), 1)
+    size, labels = len(layer.annotators), len(layer.labels)
     code = confusion.code
     pair = code // labels**2
     return pd.DataFrame(
@@ -229,7 +229,7 @@ def count_offsets(layer: Layer, tokens: Tokens, alignment: Alignment) -> Offsets
     stop = np.searchsorted(tokens.start, layer.span_end, side="left")
     own = np.concatenate((alignment.left, alignment.right))
     other = np.concatenate((alignment.right, alignment.left))
-    key = layer.span_annotator[own] * max(len(layer.labels), 1) + layer.span_label[own]
+    key = layer.span_annotator[own] * len(layer.labels) + layer.span_label[own]
     start = layer.span_start[own] - layer.span_start[other]
     end = layer.span_end[own] - layer.span_end[other]
     length = layer.span_length[own] - layer.span_length[other]
@@ -249,7 +249,7 @@ def count_offsets(layer: Layer, tokens: Tokens, alignment: Alignment) -> Offsets
         "longer": length > 0,
         "shorter": length < 0,
     }
-    size = len(layer.annotators) * max(len(layer.labels), 1)
+    size = len(layer.annotators) * len(layer.labels)
     half = len(alignment.left)
     return Offsets(
         {name: np.bincount(key[flags], minlength=size) for name, flags in counted.items()},
@@ -273,7 +273,7 @@ def join_offsets(parts: Sequence[Offsets]) -> Offsets:
 def boundaries(layer: Layer, offsets: Offsets) -> Boundaries:
     """The table and the histogram of counted boundaries."""
     used = np.flatnonzero(offsets.counted["matches"])
-    labels = max(len(layer.labels), 1)
+    labels = len(layer.labels)
     histogram = [
         {"side": side, "tokens": distance, "matches": int(count)}
         for side, apart in zip(("start", "end"), offsets.apart, strict=True)

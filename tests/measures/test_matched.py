@@ -432,6 +432,14 @@ def test_without_a_match_the_tables_are_empty_and_keep_their_columns() -> None:
     assert not boundaries.histogram["matches"].sum()
 
 
+def test_where_there_is_no_label_at_all_nothing_is_matched() -> None:
+    scheme = scheme_of(corpus_of({"d1": {"A": [], "B": []}}))
+    assert list(scheme.boundaries.table.columns) == ["annotator", "label", "matches", *COUNTS]
+    assert len(scheme.boundaries.table) == 0
+    assert confusion_of(corpus_of({"d1": {"A": [], "B": []}})) == {}
+    assert len(scheme.matched_labels.pairs) == 0
+
+
 def naive_boundaries(small: Small) -> dict[Pair, Counter[str]]:
     """Starts, ends and lengths of matched spans compared one by one, without tokens."""
     layer = make_layer(small.corpus(), "spans")
