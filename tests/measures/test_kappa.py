@@ -62,7 +62,9 @@ def test_fleiss_is_undefined_where_nobody_did_what_all_others_did() -> None:
 
 
 def test_fleiss_is_undefined_where_all_gave_one_value() -> None:
-    assert_undefined(kappas({"d1": {"A": [], "B": []}})["fleiss"], "no variation")
+    for others in ({}, {"d2": {"A": []}}):
+        found = kappas({"d1": {"A": [], "B": []}, **others})["fleiss"]
+        assert_undefined(found, "no variation")
 
 
 def test_one_token_is_enough_for_chance_to_be_certain() -> None:
