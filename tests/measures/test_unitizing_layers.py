@@ -83,13 +83,13 @@ def test_cu_alpha_by_hand() -> None:
 
 # The units ----------------------------------------------------------------------------------------
 
-# X has 3 + 3 characters in its parts and takes [4,7) from Y, which has 5, and [0,3) from Z.
+# X of A has 3 + 3 characters in its parts: it takes [5,7) from Y, which has 5, and [1,3) from Z.
 PARTS = parts_corpus(
     {
         "d1": {"A": [], "B": []},
         "d2": {
             "A": [("X", [(0, 3), (4, 7)]), ("Y", [(5, 10)]), ("Z", [(1, 3)])],
-            "B": [("X", [(2, 10)])],
+            "B": [("X", [(2, 10)]), ("Z", [(3, 4)])],
         },
     },
     {"d1": "x" * 5, "d2": "x" * 10},
@@ -122,6 +122,7 @@ def test_units_are_the_parts_of_all_spans() -> None:
         ("A", 0, 3, 3, "X"),
         ("A", 1, 3, 2, "Z"),
         ("B", 2, 10, 8, "X"),
+        ("B", 3, 4, 1, "Z"),
         ("A", 4, 7, 3, "X"),
         ("A", 5, 10, 5, "Y"),
     ]
@@ -135,6 +136,8 @@ def test_flattened_units_are_what_the_longest_span_has_in_one_stretch() -> None:
         ("A", 4, 7, 3, "X"),
         ("A", 7, 10, 3, "Y"),
     ]
+    nothing = make_layer(corpus_of({"d1": {"A": [], "B": []}}), "spans")
+    assert units_of(flat_layer(nothing, make_segments(nothing))) == []
 
 
 # Against the slow code ----------------------------------------------------------------------------
