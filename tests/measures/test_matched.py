@@ -84,6 +84,13 @@ def test_the_confusion_of_a_pair_keeps_who_said_what() -> None:
     }
 
 
+def test_labels_that_met_several_times_count_as_often() -> None:
+    two: list[Span] = [(0, 2, "X"), (3, 5, "X")]
+    corpus = corpus_of({"d1": {"A": two, "B": two}, "d2": {"A": two[:1], "B": two[:1]}})
+    assert confusion_of(corpus) == {("X", "X"): 3}
+    assert scheme_of(corpus).matched_labels.matches == 3
+
+
 def test_matches_are_counted_over_all_pairs() -> None:
     matched = scheme_of(corpus_of(THREE)).matched_labels
     assert matched.matches == 5

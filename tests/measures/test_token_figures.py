@@ -100,6 +100,12 @@ def test_the_reason_for_no_alpha_is_the_first_that_holds(marks: Marks, why: str)
         assert_undefined(token[name], why)
 
 
+def test_a_token_with_three_labels_of_one_annotator_is_one_of_several_labels() -> None:
+    marks: Marks = {"d1": {"A": [(0, 2, "X"), *((3, 5, label) for label in "XYZ")], "B": []}}
+    token = figures_of(corpus_of(marks, texts={"d1": TEXT}), audit=False)["token"]
+    assert token["multi_label_tokens"] == 1
+
+
 def test_joined_scales_have_single_labels_first_and_then_sets() -> None:
     one = Scale(("O", "A", "A+B", "A+B+C"), ((), (0,), (0, 1), (0, 1, 2)))
     other = Scale(("O", "B", "C", "A+C", "B+C"), ((), (1,), (2,), (0, 2), (1, 2)))
