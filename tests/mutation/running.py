@@ -25,6 +25,8 @@ OPTIONS = (
 # What must be loaded anew: what is tested and what tests it.
 OWN = ("potato_iaa", "tests", "benchmarks")
 POLL = 0.005  # seconds
+# Not 0: a mutant that ends its process at once has passed no test.
+PASSED = 77
 
 
 class _Loader(SourceFileLoader):
@@ -105,16 +107,26 @@ def survives(path: Path, source: str, tests: Sequence[str], seconds: float) -> b
     for _ in range(int(seconds / POLL)):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return status == 0
+            _end_group(child)
+            return os.waitstatus_to_exitcode(status) == PASSED
         time.sleep(POLL)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    _end_group(child)
     return False
 
 
+def _end_group(leader: int) -> None:
+    """End what a mutant has started and left behind."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+
+
 def _run_mutant(path: Path, source: str, tests: Sequence[str]) -> NoReturn:
+    # A group of its own: a mutant that ends its whole group must not end this process too.
+    os.setpgid(0, 0)
     sys.meta_path.insert(0, _Finder(path, source))
-    os._exit(_run(tests))
+    os._exit(1 if _run(tests) else PASSED)
 
 
 def _run(tests: Sequence[str]) -> int:
