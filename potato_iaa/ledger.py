@@ -23,6 +23,8 @@ ENTRY_COLUMNS = (
 )
 READ_COLUMNS = ("annotator", "scheme", "read")
 LEFT_OUT_COLUMNS = ("what", "name", "reason", "spans")
+# What is left out because it cannot be read, at the user's wish.
+UNREADABLE = "unreadable annotator"
 PASS_COLUMNS = ("annotator", "policy", "passes", "empty_passes")
 
 

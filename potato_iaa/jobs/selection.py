@@ -15,7 +15,7 @@ import pandas as pd
 
 from potato_iaa.corpus import Corpus
 from potato_iaa.errors import UsageError
-from potato_iaa.ledger import Ledger
+from potato_iaa.ledger import UNREADABLE, Ledger
 
 
 def chosen_items(corpus: Corpus, patterns: Sequence[str]) -> Corpus:
@@ -149,7 +149,7 @@ def pseudonymized(corpus: Corpus) -> Corpus:
 
 # What is left out under the name of somebody, rather than of an item.
 _OF_PEOPLE = (
-    *("annotator", "adjudicator", "debug user", "machine annotator"),
+    *("annotator", UNREADABLE, "adjudicator", "debug user", "machine annotator"),
     *("room answers", "timed-out trials", "phase"),
 )
 _STRAYS = ("file", "folder")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from potato_iaa.corpus import Corpus, Source, SourceFile, assemble
 from potato_iaa.errors import InputError, UsageError
-from potato_iaa.ledger import Ledger
+from potato_iaa.ledger import UNREADABLE, Ledger
 from potato_iaa.loaders.annotators import (
     REASONS,
     Annotator,
@@ -395,7 +395,7 @@ def _records(
         if isinstance(record, InputError):
             if not skip_broken:
                 raise record
-            yield Read(leaving.name, left_out=LeftOut("annotator", leaving.name, str(record)))
+            yield Read(leaving.name, left_out=LeftOut(UNREADABLE, leaving.name, str(record)))
         else:
             name = people.person(record.annotator, leaving.name)
             if name in sources and name not in several:

@@ -8,6 +8,7 @@ from statistics import median
 
 import pandas as pd
 
+from potato_iaa.ledger import UNREADABLE
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
 
@@ -24,7 +25,6 @@ LOST = 0.02
 # The share of spans that cut tokens from which on the offsets are in doubt.
 CUT = 0.2
 COPY = "duplicate|copy"
-BROKEN = "cannot be read|truncated|not JSON|skip-broken"
 REMEDY = {
     "existence": (
         "annotators do not mark the same things",
@@ -86,9 +86,7 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
             f"{'1 pass counts' if emptied == 1 else f'{emptied:,} passes count'} as empty only "
             "because no span there could be kept: what others marked there is disagreement.",
         )
-    unreadable = ledger.left_out[
-        ledger.left_out["reason"].astype(str).str.contains(BROKEN, regex=True)
-    ]
+    unreadable = ledger.left_out[ledger.left_out["what"] == UNREADABLE]
     if len(unreadable):
         names = [str(name) for name in unreadable["name"][:3]]
         yield Finding(

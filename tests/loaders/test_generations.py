@@ -278,7 +278,7 @@ def test_a_broken_file_of_potato_1_can_be_skipped(tmp_path: Path, content: str) 
         read_project(config)
     corpus = read(config, skip_broken=True)
     assert extents(corpus) == [("ann", "d2", ((0, 2),))]
-    assert ("annotator", "eve", 0) in left_out(corpus)
+    assert ("unreadable annotator", "eve", 0) in left_out(corpus)
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_a_broken_state_names_its_annotator_and_can_be_skipped(
     assert "\n" not in str(raised.value)
     corpus = read_project(config, skip_broken=True)
     assert extents(corpus) == [("ben", "d0", ((0, 3),))]
-    assert left_out(corpus) == [("annotator", "ann", 0)]
+    assert left_out(corpus) == [("unreadable annotator", "ann", 0)]
     assert str(raised.value) in set(corpus.ledger.left_out["reason"])
 
 
