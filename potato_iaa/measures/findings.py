@@ -392,13 +392,13 @@ def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:
             f"{_counted(token.spans_without_tokens, 'span', 'touches', 'touch')} no token of unit "
             f"{token.unit}, which token alpha cannot see.",
         )
-    if corpus.spans and token.spans_cutting_tokens > CUT * corpus.spans:
+    cutting = token.spans_cutting_tokens
+    if cutting > CUT * corpus.spans:
         yield Finding(
             "spans",
             "warning",
-            f"{_counted(token.spans_cutting_tokens, 'span', 'begins', 'begin')} or end inside a "
-            f"{token.unit}, of {corpus.spans:,}: see with inspect whether the offsets belong to "
-            "these texts.",
+            f"{_counted(cutting, 'span', 'begins or ends', 'begin or end')} inside a {token.unit}, "
+            f"of {corpus.spans:,}: see with inspect whether the offsets belong to these texts.",
         )
     both_empty = scheme.f1["exact_typed"].both_empty
     if both_empty:

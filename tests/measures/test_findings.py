@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from potato_iaa import measure
-from potato_iaa.ledger import Ledger
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate
-from potato_iaa.measures.findings import all_findings, findings, shown
+from potato_iaa.measures.findings import findings, shown
 from tests.corpora import Marks, Span, corpus_of
 from tests.measures.helpers import scheme_of
 from tests.measures.test_laws import Small, examples, small_corpora
@@ -445,34 +443,3 @@ def test_no_verdict_is_given_on_f1() -> None:
     )
     for b in ([X], [Y], [(0, 9, "X")], []):
         assert not re.search(words, " ".join(told(items(12, A=[X], B=b))), re.IGNORECASE)
-
-
-def test_a_pass_of_which_every_span_was_lost_is_told() -> None:
-    # ann's span on d1 reaches out of the text, so it is set aside; on d2 one of two is kept.
-    rows = [
-        {
-            "outcome": "set_aside",
-            "reason": "outside the text",
-            "annotator": "ann",
-            "scheme": "spans",
-            "item": item,
-            "field": "",
-            "label": "X",
-            "start": 0,
-            "end": 99,
-            "text": None,
-        }
-        for item in ("d1", "d2")
-    ]
-    corpus = corpus_of(
-        {
-            "d1": {"ann": [], "ben": [(0, 3, "X")]},
-            "d2": {"ann": [(0, 3, "X")], "ben": [(0, 3, "X")]},
-        }
-    )
-    ledger = Ledger.from_rows(
-        read=[{"annotator": "ann", "scheme": "spans", "read": 3}], entries=rows
-    )
-    agreement = measure(replace(corpus, ledger=ledger), bootstrap=0)
-    told = [one.text for one in all_findings(agreement, agreement.schemes["spans"])]
-    assert any(text.startswith("1 pass counts as empty only because no span") for text in told)

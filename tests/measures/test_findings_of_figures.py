@@ -1,0 +1,511 @@
+"""Where a sentence begins to be true: figures put in the place of those of a corpus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from potato_iaa.measures.agreement import SchemeAgreement
+from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.findings import Finding, findings, overlapping
+from potato_iaa.measures.sides import Comparison, Side
+from tests.corpora import corpus_of
+from tests.measures.helpers import scheme_of
+from tests.measures.test_findings import WORDS, X, items, said
+
+
+@cache
+def plain_scheme() -> SchemeAgreement:
+    """Twelve items on which two agree: every finding about it is of what is put in its place."""
+    return scheme_of(corpus_of(items(12, A=[X], B=[X]), texts=dict.fromkeys(items(12), WORDS)))
+
+
+def with_headline(scheme: SchemeAgreement, headline: Estimate, **changed: Any) -> SchemeAgreement:
+    figures = scheme.f1["exact_typed"]
+    averages = replace(figures.averages, mean_over_pairs=headline)
+    figures = replace(figures, averages=averages, **changed)
+    return replace(scheme, f1=scheme.f1 | {"exact_typed": figures})
+
+
+def with_losses(total: float, **losses: Estimate) -> SchemeAgreement:
+    scheme = with_headline(plain_scheme(), Estimate(1 - total))
+    return replace(scheme, lost=replace(scheme.lost, **losses))
+
+
+def test_without_a_headline_there_is_one_warning() -> None:
+    scheme = with_headline(plain_scheme(), Estimate(None, "no shared items"))
+    assert findings(scheme) == (Finding("spans", "warning", "F1 has no value: no shared items."),)
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (0.25, "0.25"),
+        (0.0075, "0.01"),
+        (0.0049, "0.005"),
+        (0.0034, "0.003"),
+        (0.00012, "0.0001"),
+    ],
+)
+def test_a_small_loss_is_said_at_its_first_digit(loss: float, said: str) -> None:
+    (sentence,) = said_of_losses(0.5, label=Estimate(loss))
+    assert f"missing to full agreement, {said} is label: " in sentence
+    (sentence,) = said_of_losses(loss, label=Estimate(0.5))
+    assert sentence.startswith(f"Of the {said} missing")
+
+
+def said_of_losses(total: float, **losses: Estimate) -> list[str]:
+    return said(with_losses(total, **losses), "lost")
+
+
+def test_of_equal_losses_the_first_is_existence_and_the_second_label() -> None:
+    equal = {name: Estimate(0.1, low=0.0, high=0.2) for name in ("boundary", "label", "existence")}
+    first, second = findings(with_losses(0.3, **equal))[:2]
+    assert first == Finding(
+        "lost",
+        "main",
+        "Of the 0.30 missing to full agreement, 0.10 is existence: annotators do not mark the same "
+        "things. To fix it, say in the guidelines what is to be marked at all, with borderline "
+        "examples.",
+    )
+    assert second == Finding(
+        "lost",
+        "main",
+        "Label costs 0.10, and the intervals of existence and label overlap: annotators mark the "
+        "same places and name them differently as well; sharpen what sets the labels apart, "
+        "beginning with the pairs most often confused.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "named"),
+    [
+        (Estimate(0.1, low=0.0, high=0.3), True),
+        (Estimate(0.1, low=0.0, high=0.2), True),  # they share the one value .2
+        (Estimate(0.1, low=0.0, high=0.19), False),
+        (Estimate(0.1), True),  # without an interval the two cannot be told apart
+        (Estimate(0.1, low=0.0), True),
+        (Estimate(0.1, high=0.1), True),
+        (Estimate(0.005, low=0.0, high=0.3), False),
+        (Estimate(0.0051, low=0.0, high=0.3), True),
+        (Estimate(None, "no"), False),
+    ],
+)
+def test_a_second_loss_is_named_where_it_counts_and_the_intervals_share_a_value(
+    second: Estimate, named: bool
+) -> None:
+    first = Estimate(0.3, low=0.2, high=0.4)
+    found = said_of_losses(0.4, boundary=first, label=second)
+    assert len(found) == 1 + named
+    assert "is boundary: annotators mean the same spans and cut them differently" in found[0]
+
+
+@pytest.mark.parametrize(("a", "b"), [((0.0, 0.2), (0.2, 0.4)), ((0.1, 0.2), (0.0, 0.3))])
+def test_intervals_overlap_whichever_is_named_first(
+    a: tuple[float, float], b: tuple[float, float]
+) -> None:
+    one, other = (Estimate(0.1, low=low, high=high) for low, high in (a, b))
+    assert overlapping(one, other)
+    assert overlapping(other, one)
+    apart = Estimate(0.9, low=0.5, high=0.9)
+    assert not overlapping(one, apart)
+    assert not overlapping(apart, one)
+
+
+RESTS = "rests on the tokens outside all spans"
+SAME = "and span F1 tell the same story"
+
+
+@pytest.mark.parametrize(
+    ("alpha", "headline", "marked", "outside", "told"),
+    [
+        (0.80, 0.80, 0.64, 0.6, RESTS),
+        (0.15, 0.15, 0.00, 0.6, SAME),  # .15 above alpha of the marked tokens, and no more
+        (0.80, 0.80, 0.64, 0.5, SAME),
+        (0.80, 0.80, None, 0.6, SAME),
+        (0.06, 0.00, 0.06, 0.6, "is above span F1 (0.00)"),
+        (0.05, 0.00, 0.05, 0.6, SAME),
+        (0.00, 0.05, 0.00, 0.6, SAME),
+        (0.00, 0.06, 0.00, 0.6, "is below span F1 (0.06)"),
+    ],
+)
+def test_token_alpha_is_held_against_f1_from_a_distance_of_a_twentieth_on(
+    alpha: float, headline: float, marked: float | None, outside: float, told: str
+) -> None:
+    scheme = with_headline(plain_scheme(), Estimate(headline))
+    token = replace(
+        scheme.token,
+        alpha=Estimate(alpha),
+        alpha_marked=Estimate(marked),
+        label_shares={"O": outside, "X": 1 - outside},
+    )
+    first, *_ = [one for one in findings(replace(scheme, token=token)) if one.topic == "tokens"]
+    assert first.text.startswith(f"Token alpha ({alpha:.2f}) {told}")
+    assert first.weight == ("note" if told == SAME else "main")
+    over_marked = "" if marked is None else f"; over the marked tokens it is {marked:.2f}"
+    if told == SAME:
+        assert first.text.endswith(f"tell the same story{over_marked}.")
+    if told == RESTS:
+        assert "60% of the token values are O" in first.text
+
+
+def test_where_no_token_is_outside_the_spans_alpha_does_not_rest_on_them() -> None:
+    scheme = with_headline(plain_scheme(), Estimate(0.8))
+    alphas = {"alpha": Estimate(0.8), "alpha_marked": Estimate(0.5)}
+    token = replace(scheme.token, label_shares={"X": 1.0}, **alphas)
+    assert SAME in said(replace(scheme, token=token), "tokens")[0]
+
+
+@pytest.mark.parametrize(
+    ("beyond", "told"),
+    [
+        (0.25, "so what is reached is 25% of the way from chance to full agreement."),
+        (0.0, "so what is reached is 0% of the way from chance to full agreement."),
+        (-0.25, "so they agree less than chance would have it."),
+        (None, None),
+    ],
+)
+def test_what_is_reached_beyond_chance_is_a_share_of_the_way(
+    beyond: float | None, told: str | None
+) -> None:
+    token = replace(plain_scheme().token, beyond_chance=Estimate(beyond))
+    found = said(replace(plain_scheme(), token=token), "tokens")[1:]
+    assert len(found) == (told is not None)
+    assert not told or found[0].endswith(told)
+
+
+def with_labels(headline: float, shared: int = 12, **f1s: Estimate) -> list[Finding]:
+    scheme = plain_scheme()
+    averages = scheme.f1["exact_typed"].averages
+    labels = {label: replace(averages, mean_over_pairs=f1) for label, f1 in f1s.items()}
+    scheme = with_headline(scheme, Estimate(headline), labels=labels)
+    scheme = replace(scheme, corpus=replace(scheme.corpus, items_shared=shared))
+    return [finding for finding in findings(scheme) if finding.topic == "labels"]
+
+
+def up_to(high: float, value: float | None = None) -> Estimate:
+    return Estimate(value, low=0.0, high=high)
+
+
+def test_the_three_lowest_of_the_labels_that_stand_out_are_named() -> None:
+    found = with_labels(
+        0.8,
+        D=up_to(0.7, 0.4),
+        A=up_to(0.8, 0.3),  # reaches the headline
+        C=up_to(0.7, 0.2),
+        E=up_to(0.7, 0.2),
+        B=up_to(0.7, 0.3),
+        N=Estimate(0.1),
+    )
+    assert found == [
+        Finding(
+            "labels",
+            "main",
+            f"Label “{label}” stands out: F1 {f1}, below the headline by more than its interval.",
+        )
+        for label, f1 in (("C", "0.20"), ("E", "0.20"), ("B", "0.30"))
+    ]
+
+
+def test_a_label_without_a_value_in_the_corpus_itself_stands_out_as_0() -> None:
+    (found,) = with_labels(0.8, A=up_to(0.5))
+    assert "F1 0.00" in found.text
+
+
+@pytest.mark.parametrize(("shared", "count"), [(1, 0), (2, 1)])
+def test_no_label_stands_out_by_the_resamples_of_a_single_item(shared: int, count: int) -> None:
+    assert len(with_labels(0.8, shared, A=up_to(0.5, 0.4))) == count
+
+
+def with_annotators(
+    headline: float, *, passes: dict[str, int] | None = None, **f1s: tuple[float, float]
+) -> list[Finding]:
+    """``f1s``: value and upper bound of each annotator, all with 12 passes of one span unasked."""
+    done = dict.fromkeys(f1s, 12) | (passes or {})
+    table = pd.DataFrame(
+        [
+            {"annotator": who, "value": value, "low": 0.0, "high": high, "without": 0.9}
+            for who, (value, high) in f1s.items()
+        ]
+    )
+    scheme = with_headline(plain_scheme(), Estimate(headline), annotators=table)
+    own = pd.DataFrame(
+        [{"annotator": who, "passes": count, "spans": count} for who, count in done.items()]
+    )
+    scheme = replace(scheme, annotators=own)
+    return [finding for finding in findings(scheme) if finding.topic == "annotators"]
+
+
+def agrees_least(who: str, f1: str) -> Finding:
+    return Finding(
+        "annotators",
+        "main",
+        f"“{who}” agrees least with the others (F1 {f1}): without this annotator the headline "
+        "would be 0.90.",
+    )
+
+
+def test_who_is_below_the_headline_beyond_the_interval_is_named_the_lowest_first() -> None:
+    low = dict.fromkeys("fedc", (0.3, 0.7))
+    found = with_annotators(0.8, a=(0.5, 0.8), b=(0.1, 0.7), **low, g=(0.9, 1.0))
+    assert found == [
+        agrees_least("b", "0.10"),
+        Finding(
+            "annotators",
+            "main",
+            "Below the headline beyond their intervals, too: “c”, “d” and “e” and 1 more.",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "more"), [("bc", "“c”"), ("bcd", "“c” and “d”"), ("bcde", "“c”, “d” and “e”")]
+)
+def test_up_to_three_more_are_named(low: str, more: str) -> None:
+    (_, found) = with_annotators(0.8, a=(0.9, 1.0), **dict.fromkeys(low, (0.3, 0.7)), z=(0.8, 0.9))
+    assert found.text == f"Below the headline beyond their intervals, too: {more}."
+
+
+@pytest.mark.parametrize(("passes", "count"), [(9, 0), (10, 1)])
+def test_nobody_stands_out_by_fewer_than_ten_items(passes: int, count: int) -> None:
+    others = {"a": (0.9, 1.0), "c": (0.9, 1.0)}
+    found = with_annotators(0.8, passes={"b": passes}, b=(0.3, 0.7), **others)
+    assert found == [agrees_least("b", "0.30")] * count
+
+
+def test_of_two_nobody_agrees_least() -> None:
+    assert with_annotators(0.8, a=(0.9, 1.0), b=(0.3, 0.7)) == []
+
+
+@pytest.mark.parametrize("missing", ["high", "without"])
+def test_nobody_stands_out_without_an_interval_or_without_others(missing: str) -> None:
+    scheme = plain_scheme()
+    row = {"value": 0.3, "low": 0.0, "high": 0.7, "without": 0.9, missing: None}
+    table = pd.DataFrame([{"annotator": who} | row for who in "abc"])
+    own = pd.DataFrame([{"annotator": who, "passes": 12, "spans": 12} for who in "abc"])
+    scheme = with_headline(replace(scheme, annotators=own), Estimate(0.8), annotators=table)
+    assert said(scheme, "annotators") == []
+
+
+def rates(*counts: tuple[int, int]) -> list[Finding]:
+    """What is said of annotators of so many spans on so many items."""
+    scheme = plain_scheme()
+    names = "abcdef"[: len(counts)]
+    own = pd.DataFrame(
+        [
+            {"annotator": who, "passes": passes, "spans": spans}
+            for who, (spans, passes) in zip(names, counts, strict=True)
+        ]
+    )
+    row = {"value": 1.0, "low": 1.0, "high": 1.0, "without": 1.0}
+    table = pd.DataFrame([{"annotator": who} | row for who in names])
+    scheme = with_headline(replace(scheme, annotators=own), Estimate(0.8), annotators=table)
+    return [finding for finding in findings(scheme) if finding.topic == "annotators"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said_of_c"),
+    [
+        (((20, 10), (20, 10), (40, 10)), None),
+        (
+            ((20, 10), (20, 10), (41, 10)),
+            "more than twice as many spans per item as is usual here (4.1 against 2.0).",
+        ),
+        (((20, 10), (20, 10), (10, 10)), None),
+        (
+            ((20, 10), (20, 10), (9, 10)),
+            "less than half as many spans per item as is usual here (0.9 against 2.0).",
+        ),
+        (((0, 10), (0, 10), (9, 10)), None),  # usual is nothing at all
+        (((18, 9), (20, 10), (41, 10)), None),  # two with ten items are too few to be usual
+    ],
+)
+def test_how_much_somebody_marks_is_held_against_the_median(
+    counts: tuple[tuple[int, int], ...], said_of_c: str | None
+) -> None:
+    expected = [Finding("annotators", "note", f"“c” marks {said_of_c}")] if said_of_c else []
+    assert rates(*counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("difference", "told"),
+    [
+        (Estimate(0.1), ""),
+        (Estimate(0.1, low=0.05, high=0.2), ": more than humans do"),
+        (Estimate(0.1, low=0.0, high=0.2), ": no difference beyond its interval"),
+        (Estimate(-0.1, low=-0.2, high=0.0), ": no difference beyond its interval"),
+        (Estimate(-0.1, low=-0.2, high=-0.05), ": less than humans do"),
+    ],
+)
+def test_the_interval_of_the_difference_says_whether_a_system_differs(
+    difference: Estimate, told: str
+) -> None:
+    figure = Comparison(humans=Estimate(0.6), side=Estimate(0.7), difference=difference)
+    side = Side("S", "system", {"exact_typed": figure}, {}, None)
+    found = [
+        one for one in findings(replace(plain_scheme(), sides=(side,))) if one.topic == "sides"
+    ]
+    text = "“S” (system) agrees with the humans at F1 0.70, the humans with each other at 0.60"
+    assert found == [Finding("sides", "main", f"{text}{told}.")]
+
+
+@pytest.mark.parametrize("missing", ["humans", "side"])
+def test_a_system_without_a_figure_is_passed_over(missing: str) -> None:
+    values = {"humans": Estimate(0.6), "side": Estimate(0.7), missing: Estimate(None, "no")}
+    without = Comparison(**values, difference=Estimate(None, "no"))
+    known = Comparison(Estimate(0.6), Estimate(0.7), Estimate(0.1))
+    sides = (
+        Side("R", "system", {"exact_typed": without}, {}, None),
+        Side("S", "system", {"exact_typed": known}, {}, None),
+    )
+    (sentence,) = said(replace(plain_scheme(), sides=sides), "sides")
+    assert sentence.startswith("“S”")
+
+
+def precision(shared: int, headline: Estimate) -> list[Finding]:
+    scheme = with_headline(plain_scheme(), headline)
+    scheme = replace(scheme, corpus=replace(scheme.corpus, items_shared=shared, items=1234))
+    return [finding for finding in findings(scheme) if finding.topic == "precision"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "between"),
+    [
+        (0.0, 0.03, "0.00 and 0.03"),
+        (0.0, 0.029, "0.000 and 0.029"),
+        (-0.0, 0.0125, "0.000 and 0.013"),
+        (0.5, 0.75, "0.50 and 0.75"),
+    ],
+)
+def test_the_bounds_of_a_narrow_interval_have_a_third_decimal(
+    low: float, high: float, between: str
+) -> None:
+    assert precision(500, Estimate(0.1, low=low, high=high)) == [
+        Finding(
+            "precision",
+            "note",
+            f"500 shared items leave the headline between {between}; about 2,000 would halve that "
+            "interval.",
+        )
+    ]
+
+
+@pytest.mark.parametrize("headline", [Estimate(0.5), Estimate(0.5, low=0.5, high=0.5)])
+def test_without_an_interval_of_any_width_nothing_is_said_of_it(headline: Estimate) -> None:
+    assert precision(10, headline) == []
+
+
+@pytest.mark.parametrize(
+    ("shared", "low", "told", "of_intervals"),
+    [
+        (9, 0.5, "9 items were", "the intervals are too narrow and "),
+        (2, 0.5, "2 items were", "the intervals are too narrow and "),
+        (
+            1,
+            0.5,
+            "1 item was",
+            "every resample of it is the same, so that intervals mean nothing, and ",
+        ),
+        (9, None, "9 items were", ""),
+    ],
+)
+def test_few_items_make_intervals_too_narrow(
+    shared: int, low: float | None, told: str, of_intervals: str
+) -> None:
+    text = (
+        f"Only {told} read by two or more annotators, of 1,234: {of_intervals}the figures may "
+        "change with a few more."
+    )
+    found = precision(shared, Estimate(0.5, low=low, high=low))
+    assert found == [Finding("precision", "warning", text)]
+
+
+def warned(**changed: Any) -> list[Finding]:
+    """What is said where figures of the corpus, or of the tokens, are put in place of its own."""
+    scheme = plain_scheme()
+    of_corpus = {key: changed.pop(key) for key in list(changed) if hasattr(scheme.corpus, key)}
+    scheme = replace(
+        scheme,
+        corpus=replace(scheme.corpus, **of_corpus),
+        token=replace(scheme.token, **changed),
+    )
+    usual = findings(plain_scheme())
+    return [finding for finding in findings(scheme) if finding not in usual]
+
+
+HALF = (
+    "and the mean over pairs counts each of them as much as a pair that shares many: quote the "
+    "pooled F1 beside it, or set a minimum of shared items."
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "weight", "text"),
+    [
+        (
+            {"pairs": 2, "pairs_sharing": 2, "shared_items_median": 2.5},
+            "warning",
+            f"Half of the pairs share no more than 2 items, {HALF}",
+        ),
+        ({"pairs": 2, "pairs_sharing": 2, "shared_items_median": 3.0}, "", ""),
+        ({"pairs": 1, "pairs_sharing": 1, "shared_items_median": 1.0}, "", ""),
+        (
+            {"pairs": 2, "pairs_sharing": 0, "shared_items_median": 0.0},
+            "note",
+            "Of 2 pairs 2 share no item, and no mean counts them.",
+        ),
+        (
+            {"pairs": 2000, "pairs_sharing": 1000, "shared_items_median": 3.0},
+            "note",
+            "Of 2,000 pairs 1,000 share no item, and no mean counts them.",
+        ),
+        (
+            {"pairs": 9, "pairs_sharing": 8, "shared_items_median": 3.0},
+            "note",
+            "Of 9 pairs 1 shares no item, and no mean counts them.",
+        ),
+        (
+            {"multi_label_tokens": 1},
+            "note",
+            "1 token carries several labels of one annotator: token "
+            "alpha takes the set of labels as one value.",
+        ),
+        (
+            {"spans_without_tokens": 2000},
+            "warning",
+            "2,000 spans touch no token of unit word, which token alpha cannot see.",
+        ),
+        ({"spans": 2000, "spans_cutting_tokens": 400}, "", ""),
+        (
+            {"spans": 2000, "spans_cutting_tokens": 401},
+            "warning",
+            "401 spans begin or end inside a "
+            "word, of 2,000: see with inspect whether the offsets belong to these texts.",
+        ),
+        (
+            {"spans": 1, "spans_cutting_tokens": 1},
+            "warning",
+            "1 span begins or ends inside a "
+            "word, of 1: see with inspect whether the offsets belong to these texts.",
+        ),
+    ],
+)
+def test_each_thing_to_be_careful_about_is_told(
+    changed: dict[str, Any], weight: str, text: str
+) -> None:
+    found = [(finding.weight, finding.text) for finding in warned(**changed)]
+    assert found == ([(weight, text)] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, "In 1 comparison"), (1000, "In 1,000 comparisons")]
+)
+def test_comparisons_in_which_neither_marked_anything_are_counted(count: int, told: str) -> None:
+    scheme = with_headline(plain_scheme(), Estimate(1.0), both_empty=count)
+    assert [one for one in findings(scheme) if one.topic == "passes"] == [
+        Finding("passes", "note", f"{told} of an item by two annotators neither marked anything.")
+    ]
