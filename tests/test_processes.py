@@ -162,6 +162,17 @@ def test_where_children_are_not_to_be_waited_for_all_is_well() -> None:
         signal.signal(signal.SIGCHLD, before)
 
 
+@forks
+def test_no_pipe_stays_open_beyond_the_with() -> None:
+    before = os.listdir("/proc/self/fd")
+    with in_processes(abs, [1, 2, 3], most=3) as results:
+        next(results)
+        assert len(os.listdir("/proc/self/fd")) == len(before) + 3
+    # Whoever keeps the results keeps no pipes.
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+    del results
+
+
 ORPHANS = """
 import os, signal, time
 from potato_iaa.processes import in_processes
