@@ -139,7 +139,7 @@ def shown(value: float | None) -> str:
 
 def _small(value: float) -> str:
     """A loss at two decimals, or, where those are nothing, at its first digit."""
-    return shown(value) if value >= 0.005 or value <= 0 else f"{value:.1g}"
+    return shown(value) if value >= 0.005 else f"{value:.1g}"
 
 
 def overlapping(one: Estimate, other: Estimate) -> bool:

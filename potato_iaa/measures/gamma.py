@@ -6,7 +6,7 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -285,8 +285,6 @@ def _categorical(pairs: Sequence[Pairs], label: int | None = None) -> Coefficien
     observed, *chance = (categorical_disorder(own, label) for own in pairs)
     if math.isnan(observed):
         return Coefficient(None, NO_ALIGNED_UNITS)
-    if observed == 0:
-        return Coefficient(1.0)
     defined = [disorder for disorder in chance if not math.isnan(disorder)]
     return _beyond_chance(observed, math.fsum(defined) / len(defined) if defined else 0.0)
 
@@ -310,8 +308,10 @@ def _known_disorder(units: Sequence[Units], settings: GammaSettings) -> float | 
     return disorder_of_two(units[0], units[1], settings) if len(units) == 2 else None
 
 
-def _undefined(why: str, **known: Any) -> Gamma:
-    return Gamma(gamma=Coefficient(None, why), gamma_cat=Coefficient(None, why), **known)
+def _undefined(why: str, used: Iterable[str] = (), **known: Any) -> Gamma:
+    """Gamma of an item on which the labels ``used`` were marked, none of it known."""
+    none = Coefficient(None, why)
+    return Gamma(gamma=none, gamma_cat=none, gamma_k=dict.fromkeys(used, none), **known)
 
 
 def _perfect(used: dict[int, str]) -> Gamma:
@@ -332,7 +332,7 @@ def _sampled(
     found, *chance = answer["disorders"]
     if known is not None and abs(found - known) > TOLERANCE * max(1.0, known):
         why = f"pygamma-agreement's disorder is {found:.6g}, and {known:.6g} is exact"
-        return _undefined(why, observed_disorder=known, seed=seed)
+        return _undefined(why, used.values(), observed_disorder=known, seed=seed)
     observed = found if known is None else known
     expected = math.fsum(chance) / len(chance)
     one_label = Coefficient(None, NO_VARIATION) if len(used) < 2 else None
@@ -496,9 +496,9 @@ def _gamma(
     if not any(len(own) for own in units):
         return _undefined(NO_UNIT)
     known = _known_disorder(units, settings)
-    if halted:
-        return _undefined(halted, observed_disorder=known)
     used = {int(code): labels[code] for code in np.unique(np.concatenate(units)[:, 2])}
+    if halted:
+        return _undefined(halted, used.values(), observed_disorder=known)
     if _alike(units):
         return _perfect(used)
     request = settings.to_dict() | {"units": [own.tolist() for own in units], "seed": seed}
@@ -507,9 +507,9 @@ def _gamma(
     except gamma_process.OverdueError:
         needed = f"pygamma-agreement needed more than {settings.item_seconds:g} s"
         why = _late(settings.total_seconds) if left < settings.item_seconds else needed
-        return _undefined(why, observed_disorder=known, seed=seed)
+        return _undefined(why, used.values(), observed_disorder=known, seed=seed)
     except gamma_process.NoAnswerError as error:
-        return _undefined(str(error), observed_disorder=known, seed=seed)
+        return _undefined(str(error), used.values(), observed_disorder=known, seed=seed)
     return _sampled(answer, known, used, seed)
 
 

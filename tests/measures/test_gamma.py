@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from potato_iaa import Corpus, measure
@@ -178,6 +179,8 @@ def test_offsets_count_from_the_start_of_the_item() -> None:
         ({"d1": {"A": [(0, 1, "X")]}, "d2": {"B": [(0, 1, "X")]}}, "no shared items"),
         ({"d1": {"A": [], "B": []}}, "no unit"),
         ({"d1": {"A": [], "B": []}, "d2": {"A": [(0, 1, "X")], "B": []}}, NOT_INSTALLED),
+        ({"d1": {"A": [(0, 1, "X")]}, "d2": {"A": [(0, 1, "X")], "B": []}}, NOT_INSTALLED),
+        ({"d1": {"A": [(0, 1, "X")]}, "d2": {"A": [], "B": []}}, "no unit"),
     ],
 )
 def test_the_mean_says_why_it_is_undefined(marks: Any, why: str) -> None:
@@ -186,6 +189,30 @@ def test_the_mean_says_why_it_is_undefined(marks: Any, why: str) -> None:
         assert (mean.value, mean.why, mean.n) == (None, why, 0)
     assert figures.pygamma is None
     assert figures.solver is None
+
+
+@pytest.mark.usefixtures("without_pygamma")
+def test_a_label_is_undefined_for_the_reason_of_its_items() -> None:
+    # Nobody marked Z on any item, and X stands on an item that is not known for want of pygamma.
+    figures = gamma_of(corpus_of({"d1": {"A": [(0, 1, "X")], "B": []}}, labels=["X", "Z"]))
+    assert {label: k.why for label, k in figures.gamma_k.items()} == {
+        "X": NOT_INSTALLED,
+        "Z": "no unit",
+    }
+    assert rows_of(figures)["d1"]["gamma_k"] == {"X": {"value": None, "why": NOT_INSTALLED}}
+
+
+@pytest.mark.usefixtures("without_pygamma")
+def test_without_pygamma_three_who_agree_have_no_disorder_and_others_none_that_is_known() -> None:
+    same: dict[str, Any] = {who: [(0, 4, "X")] for who in "ABC"}
+    rows = rows_of(gamma_of(corpus_of({"d1": same, "d2": same | {"C": [(0, 3, "X")]}})))
+    assert [row["observed_disorder"] for row in rows.values()] == [0.0, None]
+
+
+@pytest.mark.usefixtures("without_pygamma")
+def test_the_time_limit_is_no_reason_where_pygamma_is_not_installed() -> None:
+    figures = gamma_of(corpus_of({"d1": {"A": [(0, 1, "X")], "B": []}}), total_seconds=1e-9)
+    assert figures.mean_over_items.why == NOT_INSTALLED
 
 
 @pytest.mark.usefixtures("without_pygamma")
@@ -212,21 +239,41 @@ def test_gamma_is_in_the_report_on_request_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "choice",
+    ("name", "values"),
     [
-        {"alpha": -1.0},
-        {"beta": math.nan},
-        {"delta_empty": 0.0},
-        {"sampler": "none"},
-        {"samples": 0},
-        {"precision": 1.0},
-        {"item_seconds": 0.0},
-        {"total_seconds": math.nan},
+        ("alpha", (-0.1, math.inf, math.nan)),
+        ("beta", (-0.1, math.inf, math.nan)),
+        ("delta_empty", (-0.1, 0.0, math.inf, math.nan)),
+        ("samples", (0, -1)),
+        ("precision", (-0.1, 0.0, 1.0, math.nan)),
+        ("item_seconds", (-0.1, 0.0, math.inf, math.nan)),
+        ("total_seconds", (-0.1, 0.0, math.inf, math.nan)),
     ],
 )
-def test_a_choice_that_does_not_exist_is_refused(choice: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=next(iter(choice)).split("_")[0]):
-        GammaSettings(**choice)
+def test_a_choice_that_does_not_exist_is_refused(name: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        with pytest.raises(UsageError, match=rf"^gamma's {name} (is|are) {value}: "):
+            GammaSettings(**{name: value})
+
+
+def test_a_sampler_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UsageError, match="no sampler 'none': there are statistical and shuffle"):
+        GammaSettings(sampler="none")
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        *({name: value} for name in ("alpha", "beta") for value in (0.0, 0.5)),
+        *({name: 0.1} for name in ("delta_empty", "item_seconds", "total_seconds")),
+        {"total_seconds": None},
+        {"samples": 1},
+        *({"precision": value} for value in (None, 0.001, 0.999)),
+        *({"sampler": sampler} for sampler in ("statistical", "shuffle")),
+    ],
+)
+def test_a_choice_at_the_edge_of_those_there_are_is_taken(choice: dict[str, Any]) -> None:
+    assert choice.items() <= GammaSettings(**choice).to_dict().items()
 
 
 # Labels of aligned units --------------------------------------------------------------------------
@@ -331,11 +378,147 @@ def test_gamma_is_one_less_observed_over_expected(stand_in: StandIn) -> None:
     assert figures.gamma_k["Y"].n == 2
 
 
+def test_the_report_has_the_means_each_field_of_an_item_and_the_choices(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    fields = ("", "note")
+    units = [("A", 0, 4, "X"), ("A", 6, 8, "Y"), ("B", 2, 6, "X")]
+    figures = gamma_of(
+        Corpus.from_tables(
+            items=pd.DataFrame(
+                [("d1", name, "x" * 9) for name in fields], columns=["item", "field", "text"]
+            ),
+            passes=pd.DataFrame(
+                [("d1", name, who) for name in fields for who in "AB"],
+                columns=["item", "field", "annotator"],
+            ),
+            spans=pd.DataFrame(
+                [("d1", name, *unit) for name in fields for unit in units],
+                columns=["item", "field", "annotator", "start", "end", "label"],
+            ),
+            labels=["X", "Y", "Z"],
+        )
+    )
+    value = 1 - DISORDER / 2
+    row = {
+        "item": "d1",
+        "value": pytest.approx(value),
+        "observed_disorder": pytest.approx(DISORDER),
+        "expected_disorder": 2.0,
+        "gamma_cat": {"value": 0.0},
+        "gamma_k": {"X": {"value": 0.0}, "Y": {"value": 0.0}},
+        "samples": 2,
+    }
+    mean = {"low": None, "high": None, "n": 2, "of": 2}
+    seeds = [gamma.seed for _, _, gamma in figures.items]
+    assert len({*seeds, None}) == 3
+    assert figures.to_dict() == {
+        "mean_over_items": {"value": pytest.approx(value)} | mean,
+        "gamma_cat": {"value": 0.0} | mean,
+        "gamma_k": {
+            "X": {"value": 0.0} | mean,
+            "Y": {"value": 0.0} | mean,
+            "Z": {"value": None, "why": "no unit"} | mean | {"n": 0},
+        },
+        "items": [
+            row | {"field": name, "seed": seed} for name, seed in zip(fields, seeds, strict=True)
+        ],
+        "parameters": DEFAULTS.to_dict(),
+        "pygamma": "0.0",
+        "solver": gamma_process.solver(),
+    }
+    assert [gamma.seconds for _, _, gamma in figures.items] == [0.1234] * 2
+
+
+def test_the_seed_of_an_item_is_that_of_its_name_alone(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+
+    def seeds(*items: str, seed: int = 0) -> dict[str, Any]:
+        rows = rows_of(gamma_of(corpus_of(dict.fromkeys(items, TWO_APART)), seed=seed))
+        return {item: row["seed"] for item, row in rows.items()}
+
+    both = seeds("d1", "d2")
+    assert both["d1"] != both["d2"]
+    assert both == seeds("d2") | seeds("d1")
+    assert not both.items() & seeds("d1", "d2", seed=1).items()
+
+
+def test_the_program_is_asked_for_the_units_with_all_choices(stand_in: StandIn) -> None:
+    # It gives what it was asked for as the reason why it has no answer.
+    stand_in.write(FAILING.replace("""'{"why": "it failed"}'""", 'json.dumps({"why": line})', 1))
+    stand_in.write("import json" + stand_in.path.read_text("utf-8"))
+    settings = GammaSettings(alpha=2.0, precision=0.5, item_seconds=9.0, seed=7)
+    (row,) = rows(gamma_of(corpus_of({"d1": TWO_APART}), **vars(settings)))
+    assert json.loads(row["why"]) == settings.to_dict() | {
+        "units": [[[0, 4, 0], [6, 8, 1]], [[2, 6, 0]]],
+        "seed": row["seed"],
+        "seconds": 9.0,
+    }
+    # No longer than what is left for all items.
+    (row,) = rows(gamma_of(corpus_of({"d1": TWO_APART}), total_seconds=5.0))
+    assert 0 < json.loads(row["why"])["seconds"] <= 5.0
+
+
+def test_where_one_label_alone_was_used_labels_have_no_agreement(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % 0.25)
+    marks = {"A": [(0, 4, "X")], "B": [(2, 6, "X")]}
+    row = rows_of(gamma_of(corpus_of({"d1": marks}, labels=["W", "X"])))["d1"]
+    undefined = {"value": None, "why": "no variation"}
+    assert (row["value"], row["gamma_cat"]) == (1 - 0.25 / 2, undefined)
+    assert row["gamma_k"] == {"X": undefined}
+
+
+def test_a_mean_weighs_items_as_the_resample_draws_them(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    same = {"A": [(0, 4, "X"), (6, 8, "Y")], "B": [(0, 4, "X"), (6, 8, "Y")]}
+    layer = make_layer(corpus_of({"d1": TWO_APART, "d2": same, "d3": {"A": []}}), "spans")
+    apart = 1 - DISORDER / 2
+    for weights, bounds in (
+        ([[1, 3, 3], [1, 1, 1], [1, 5, 0]], (3 * apart + 1) / 4),
+        ([[1, 0, 0], [1, 2, 2], [1, 0, 0]], 1.0),
+    ):
+        mean = gamma_figures(layer, np.array(weights, dtype=np.float64)).mean_over_items
+        assert mean.value == pytest.approx((apart + 1) / 2)
+        assert (mean.low, mean.high) == (pytest.approx(bounds), pytest.approx(bounds))
+        assert (mean.n, mean.of) == (2, 2)
+
+
+def test_every_item_is_told(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    told: list[str] = []
+    layer = make_layer(corpus_of({"d1": TWO_APART, "d2": TWO_APART}), "spans")
+    gamma_figures(layer, np.ones((2, 1)), progress=told.append)
+    assert told == ["gamma, item 1 of 2", "gamma, item 2 of 2"]
+
+
+@pytest.mark.parametrize(
+    ("delta_empty", "off", "refused"),
+    [
+        (1.0, 0.9e-4, False),
+        (1.0, -0.9e-4, False),
+        (1.0, 1.1e-4, True),
+        (1.0, -1.1e-4, True),
+        # A disorder of 100 · 5/6 differs by as large a share of it.
+        (100.0, 0.9e-4 * 100 * DISORDER, False),
+        (100.0, 1.1e-4 * 100 * DISORDER, True),
+    ],
+)
+def test_a_disorder_may_differ_by_one_in_ten_thousand(
+    stand_in: StandIn, delta_empty: float, off: float, refused: bool
+) -> None:
+    stand_in.write(ANSWERING % (delta_empty * DISORDER + off))
+    figures = gamma_of(corpus_of({"d1": TWO_APART}), delta_empty=delta_empty)
+    assert (figures.mean_over_items.value is None) == refused
+    # Where it is near enough, the exact one is taken.
+    assert rows(figures)[0]["observed_disorder"] == pytest.approx(delta_empty * DISORDER)
+
+
 def test_a_disorder_that_is_not_the_exact_one_is_refused(stand_in: StandIn) -> None:
     stand_in.write(ANSWERING % (DISORDER + 0.01))
     row = rows_of(gamma_of(corpus_of({"d1": TWO_APART})))["d1"]
     assert row["value"] is None
     assert row["why"] == "pygamma-agreement's disorder is 0.843333, and 0.833333 is exact"
+    assert row["gamma_k"]["Y"]["why"] == row["why"]
+    assert row["seed"] is not None
     assert row["observed_disorder"] == pytest.approx(DISORDER)
 
 
@@ -362,6 +545,8 @@ def test_the_same_units_from_all_are_gamma_1_without_sampling(stand_in: StandIn)
     assert rows["d1"]["gamma_k"] == {"X": {"value": 1.0}, "Y": {"value": 1.0}}
     # With one label there is nothing to disagree on.
     assert (rows["d2"]["value"], rows["d2"]["samples"]) == (1.0, 0)
+    disorders = [(row["observed_disorder"], row["expected_disorder"]) for row in rows.values()]
+    assert disorders == [(0.0, None)] * 2
     assert rows["d2"]["gamma_cat"] == {"value": None, "why": "no variation"}
 
 
@@ -403,6 +588,8 @@ def test_a_process_that_fails_is_a_reason(stand_in: StandIn, program: str, why: 
     rows = rows_of(gamma_of(corpus_of({"d1": TWO_APART, "d2": TWO_APART})))
     assert [row["why"] for row in rows.values()] == [why, why]
     assert [row["gamma_cat"]["why"] for row in rows.values()] == [why, why]
+    assert [row["gamma_k"]["X"]["why"] for row in rows.values()] == [why, why]
+    assert [row["observed_disorder"] for row in rows.values()] == [pytest.approx(DISORDER)] * 2
 
 
 def test_one_process_serves_several_layers(

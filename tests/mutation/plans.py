@@ -7,6 +7,10 @@ _COEFFICIENTS = "tests/conformance/test_cases_coefficients.py"
 # Parts of the names of tests.
 _KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or fleiss_is_that"
 _COHEN = "(cohen or left_out)"
+_PYGAMMA = (
+    "pygamma_finds or lies_in or depends_on or a_precision or nothing_is_printed or closed"
+    " or its_owner or does_not_start_where or leaves_nothing or beyond_its_time"
+)
 _F1S = "f1 or pair or empty or mean or lost or annotator"
 _TOKENS = "(sections_1_to_3 and (token or label or bio or alpha or undefined))"
 _MEASURES = "tests/measures/test_{}.py"
@@ -92,4 +96,26 @@ PLANS: dict[str, tuple[str, ...]] = {
         *("-k", f"measuring or {_F1S}"),
     ),
     "potato_iaa/measures/spread.py": _measures("spread"),
+    "potato_iaa/processes.py": (
+        *("tests/test_processes.py", *_measures("spread")),
+        *("-k", "test_processes or cores"),
+    ),
+    "potato_iaa/measures/findings.py": (
+        *_measures("findings_of_figures", "findings_ledger", "findings"),
+        *("-k", "not every_finding and not in_hundreds and not one_and_two"),
+    ),
+    "potato_iaa/measures/gamma.py": (
+        *_measures("gamma"),
+        "-k",
+        f"(not case_0 or case_00) and not long_item and not ({_PYGAMMA})",
+    ),
+    "potato_iaa/measures/signature.py": (
+        *_measures("signature"),
+        *("-k", "not another_process and not any_corpus"),
+    ),
+    "potato_iaa/measures/agreement.py": (
+        *_measures("measuring", "audit", "disagreements", "gamma", "agreement"),
+        *("-k", "measuring or test_agreement or test_audit or on_request_alone or total"),
+    ),
+    "potato_iaa/measures/registry.py": _measures("registry"),
 }
