@@ -220,6 +220,7 @@ def test_gamma_is_in_the_report_on_request_alone() -> None:
     corpus = corpus_of({"d1": {"A": [(0, 4, "X")], "B": [(0, 4, "X")]}})
     assert "gamma" not in figures_of(corpus)
     asked = figures_of(corpus, measures=("gamma",), seed=3)["gamma"]
+    assert DEFAULTS.seed == 0
     assert asked["parameters"] == {
         "alpha": 1.0,
         "beta": 1.0,

@@ -113,9 +113,6 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("signature"),
         *("-k", "not another_process and not any_corpus"),
     ),
-    "potato_iaa/measures/agreement.py": (
-        *_measures("measuring", "audit", "disagreements", "gamma", "agreement"),
-        *("-k", "measuring or test_agreement or test_audit or on_request_alone or total"),
-    ),
+    "potato_iaa/measures/agreement.py": _measures("agreement"),
     "potato_iaa/measures/registry.py": _measures("registry"),
 }
