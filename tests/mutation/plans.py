@@ -113,6 +113,9 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("signature"),
         *("-k", "not another_process and not any_corpus"),
     ),
-    "potato_iaa/measures/agreement.py": _measures("agreement"),
+    "potato_iaa/measures/agreement.py": (
+        *_measures("agreement", "measuring"),
+        *("-k", "test_agreement or are_counted"),
+    ),
     "potato_iaa/measures/registry.py": _measures("registry"),
 }
