@@ -295,6 +295,7 @@ def test_gamma_cat_leaves_out_what_has_no_partner() -> None:
     assert gamma._categorical([own, chance], 1).value == pytest.approx(1 - 1 / (1 / 3))
     assert gamma._categorical([own, chance], 2).why == "no aligned units"
     assert gamma._categorical([[(0, 0, 1.0)], chance]).value == 1.0
+    assert gamma._categorical([[(0, 0, 1.0)], []]).value == 1.0
     assert gamma._categorical([own, []]).why == "the expected disorder is 0"
 
 

@@ -9,7 +9,7 @@ import pytest
 from potato_iaa import Corpus, measure
 from potato_iaa.errors import UsageError
 from potato_iaa.matcher import PLAIN, SIMILARITIES, parse_rule
-from potato_iaa.measures.registry import ON_REQUEST, REGISTRY, markdown_table
+from potato_iaa.measures.registry import KINDS, ON_REQUEST, REGISTRY, markdown_table
 
 DOCS = Path(__file__).parents[2] / "docs" / "measures.md"
 CORPUS = Corpus.from_tables(
@@ -39,6 +39,10 @@ def test_every_measure_on_request_is_made(name: str) -> None:
 def test_a_measure_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(UsageError, match="cohen, scott, fleiss, alpha_u, gamma"):
         measure(CORPUS, measures=["kappa"])
+
+
+def test_the_kinds_stand_in_the_order_of_the_registry() -> None:
+    assert tuple(dict.fromkeys(entry.kind for entry in REGISTRY)) == KINDS
 
 
 def test_names_are_unique_and_every_definition_has_a_source() -> None:

@@ -7,6 +7,10 @@ _COEFFICIENTS = "tests/conformance/test_cases_coefficients.py"
 # Parts of the names of tests.
 _KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or fleiss_is_that"
 _COHEN = "(cohen or left_out)"
+_LINE = (
+    "is_one_less or beyond_its_time or that_fails or one_process or between_items"
+    " or says_that_it_does_not"
+)
 _PYGAMMA = (
     "pygamma_finds or lies_in or depends_on or a_precision or nothing_is_printed or closed"
     " or its_owner or does_not_start_where or leaves_nothing or beyond_its_time"
@@ -108,6 +112,10 @@ PLANS: dict[str, tuple[str, ...]] = {
         *_measures("gamma"),
         "-k",
         f"(not case_0 or case_00) and not long_item and not ({_PYGAMMA})",
+    ),
+    "potato_iaa/measures/gamma_process.py": (
+        *_measures("gamma_process", "gamma"),
+        *("-k", f"(test_gamma_process and not test_pygamma) or {_LINE}"),
     ),
     "potato_iaa/measures/signature.py": (
         *_measures("signature"),

@@ -13,6 +13,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -39,17 +40,17 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds one module, with another source than it has."""
+    """Finds one module, with another source than it has, which ``file`` holds."""
 
-    def __init__(self, path: Path, source: str) -> None:
-        self.path, self.source = path, source
+    def __init__(self, path: Path, source: str, file: Path) -> None:
+        self.file, self.source = str(file), source
         self.name = ".".join(path.with_suffix("").parts)
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
         if name != self.name:
             return None
-        path = str(self.path.resolve())
-        return spec_from_file_location(name, path, loader=_Loader(name, path, self.source))
+        loader = _Loader(name, self.file, self.source)
+        return spec_from_file_location(name, self.file, loader=loader)
 
 
 def settle() -> None:
@@ -100,9 +101,17 @@ def load_ahead(tests: Sequence[str]) -> float:
 
 def survives(path: Path, source: str, tests: Sequence[str], seconds: float) -> bool:
     """Whether all ``tests`` pass, within ``seconds``, with ``source`` in the place of ``path``."""
+    with TemporaryDirectory() as folder:
+        # For those that run the module as a program.
+        file = Path(folder, path.name)
+        file.write_text(source, encoding="utf-8")
+        return _survives(_Finder(path, source, file), tests, seconds)
+
+
+def _survives(finder: _Finder, tests: Sequence[str], seconds: float) -> bool:
     child = os.fork()
     if child == 0:
-        _run_mutant(path, source, tests)
+        _run_mutant(finder, tests)
     # Polls are counted, not the clock: a pause of both must not pass for a kill.
     for _ in range(int(seconds / POLL)):
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -122,10 +131,10 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _run_mutant(path: Path, source: str, tests: Sequence[str]) -> NoReturn:
+def _run_mutant(finder: _Finder, tests: Sequence[str]) -> NoReturn:
     # A group of its own: a mutant that ends its whole group must not end this process too.
     os.setpgid(0, 0)
-    sys.meta_path.insert(0, _Finder(path, source))
+    sys.meta_path.insert(0, finder)
     os._exit(1 if _run(tests) else PASSED)
 
 
