@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -180,11 +181,27 @@ def test_annotators_whose_files_could_not_be_read_are_a_warning(names: str, list
     assert finding.text == f"{listed} could not be read, and the figures are those of the others."
 
 
-@pytest.mark.parametrize("size", [1, LARGEST_FILE + 1])
-def test_it_does_not_matter_why_a_file_could_not_be_read(tmp_path: Path, size: int) -> None:
-    config = write_project(tmp_path, {who: state({"d1": [span(0, 3)]}) for who in "abc"})
-    with (tmp_path / "annotation_output" / "c" / "user_state.json").open("r+b") as file:
-        file.truncate(size)
+def cut_off(file: Path) -> None:
+    os.truncate(file, 1)
+
+
+def enlarged(file: Path) -> None:
+    os.truncate(file, LARGEST_FILE + 1)
+
+
+def moved_out_of_the_project(file: Path) -> None:
+    file.symlink_to(file.rename(file.parents[4] / "state.json"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege")
+@pytest.mark.parametrize("spoil", [cut_off, enlarged, moved_out_of_the_project])
+def test_it_does_not_matter_why_a_file_could_not_be_read(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    # The folder above that of the configuration counts as the project's.
+    project = tmp_path / "above" / "project"
+    config = write_project(project, {who: state({"d1": [span(0, 3)]}) for who in "abc"})
+    spoil(project / "annotation_output" / "c" / "user_state.json")
     read = measure(read_project(config, skip_broken=True), bootstrap=0, audit=False)
     (scheme,) = read.schemes.values()
     said = [finding.text for finding in all_findings(read, scheme)]
