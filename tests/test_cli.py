@@ -306,7 +306,7 @@ def test_skip_broken_goes_on_and_says_so(run: Run, project: Path) -> None:
     outcome = run("report", project, "--skip-broken")
     assert outcome.code == 0
     assert "4 annotators" in outcome.out
-    assert "left out: annotator bjorn" in outcome.out
+    assert "left out: unreadable annotator bjorn" in outcome.out
     assert "bjorn" in Path("iaa_report/tables/left_out.csv").read_text("utf-8")
     assert "bjorn" in Path("iaa_report/report.md").read_text("utf-8")
 
