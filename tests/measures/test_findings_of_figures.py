@@ -337,6 +337,10 @@ def rates(*counts: tuple[int, int]) -> list[Finding]:
             ((20, 10), (20, 10), (9, 10)),
             "less than half as many spans per item as is usual here (0.9 against 2.0).",
         ),
+        (
+            ((20, 11), (20, 11), (41, 11)),
+            "more than twice as many spans per item as is usual here (3.7 against 1.8).",
+        ),
         (((0, 10), (0, 10), (9, 10)), None),  # usual is nothing at all
         (((18, 9), (100, 10), (10, 10)), None),  # two with ten items are too few to be usual
     ],
