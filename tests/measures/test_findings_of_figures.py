@@ -415,6 +415,14 @@ def test_the_bounds_of_a_narrow_interval_have_a_third_decimal(
     ]
 
 
+def test_a_single_item_leaves_the_headline_in_its_interval() -> None:
+    first, _ = precision(1, Estimate(0.6, low=0.5, high=0.75))
+    assert first.text == (
+        "1 shared item leaves the headline between 0.50 and 0.75; about 4 would halve that "
+        "interval."
+    )
+
+
 @pytest.mark.parametrize("headline", [Estimate(0.5), Estimate(0.5, low=0.5, high=0.5)])
 def test_without_an_interval_of_any_width_nothing_is_said_of_it(headline: Estimate) -> None:
     assert precision(10, headline) == []

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from itertools import combinations, permutations
@@ -609,6 +610,9 @@ def test_one_process_serves_several_layers(
     for _ in range(3):
         gamma_of(corpus_of({"d1": TWO_APART}))
     assert len(started) == 1
+    # Who listens to it keeps no program from ending.
+    listeners = [thread for thread in threading.enumerate() if thread.name == "gamma"]
+    assert [thread.daemon for thread in listeners] == [True]
     # One that was idle for long is about to leave by itself: another takes its place.
     monkeypatch.setattr(gamma_process, "IDLE_SECONDS", 0.0)
     gamma_of(corpus_of({"d1": TWO_APART}))
