@@ -400,6 +400,7 @@ def precision(shared: int, headline: Estimate) -> list[Finding]:
         (0.0, 0.029, "0.000 and 0.029"),
         (-0.0, 0.0125, "0.000 and 0.013"),
         (0.5, 0.75, "0.50 and 0.75"),
+        (0.5, 0.52, "0.500 and 0.520"),
     ],
 )
 def test_the_bounds_of_a_narrow_interval_have_a_third_decimal(
@@ -467,67 +468,56 @@ def warned(**changed: Any) -> list[Finding]:
 
 
 HALF = (
-    "and the mean over pairs counts each of them as much as a pair that shares many: quote the "
-    "pooled F1 beside it, or set a minimum of shared items."
+    "Half of the pairs share no more than 2 items, and the mean over pairs counts each of them as "
+    "much as a pair that shares many: quote the pooled F1 beside it, or set a minimum of shared "
+    "items."
 )
+NO_MEAN = "no item, and no mean counts them."
+SETS = "several labels of one annotator: token alpha takes the set of labels as one value."
+UNSEEN = "no token of unit word, which token alpha cannot see."
+INSPECT = "see with inspect whether the offsets belong to these texts."
+
+
+def sharing(pairs: int, among: int, median: float) -> dict[str, float]:
+    return {"pairs": pairs, "pairs_sharing": among, "shared_items_median": median}
+
+
+def cutting(cut: int, spans: int) -> dict[str, float]:
+    return {"spans": spans, "spans_cutting_tokens": cut}
 
 
 @pytest.mark.parametrize(
-    ("changed", "weight", "text"),
+    ("changed", "topic", "weight", "text"),
     [
+        (sharing(2, 2, 2.5), "pairs", "warning", HALF),
+        (sharing(2, 2, 3.0), "", "", ""),
+        (sharing(1, 1, 1.0), "", "", ""),
+        (sharing(2, 0, 0.0), "pairs", "note", f"Of 2 pairs 2 share {NO_MEAN}"),
+        (sharing(2000, 1000, 3.0), "pairs", "note", f"Of 2,000 pairs 1,000 share {NO_MEAN}"),
+        (sharing(9, 8, 3.0), "pairs", "note", f"Of 9 pairs 1 shares {NO_MEAN}"),
+        ({"multi_label_tokens": 1}, "tokens", "note", f"1 token carries {SETS}"),
+        ({"multi_label_tokens": 2000}, "tokens", "note", f"2,000 tokens carry {SETS}"),
+        ({"spans_without_tokens": 1}, "tokens", "warning", f"1 span touches {UNSEEN}"),
+        ({"spans_without_tokens": 2000}, "tokens", "warning", f"2,000 spans touch {UNSEEN}"),
+        (cutting(400, 2000), "", "", ""),
         (
-            {"pairs": 2, "pairs_sharing": 2, "shared_items_median": 2.5},
+            cutting(401, 2000),
+            "spans",
             "warning",
-            f"Half of the pairs share no more than 2 items, {HALF}",
-        ),
-        ({"pairs": 2, "pairs_sharing": 2, "shared_items_median": 3.0}, "", ""),
-        ({"pairs": 1, "pairs_sharing": 1, "shared_items_median": 1.0}, "", ""),
-        (
-            {"pairs": 2, "pairs_sharing": 0, "shared_items_median": 0.0},
-            "note",
-            "Of 2 pairs 2 share no item, and no mean counts them.",
+            f"401 spans begin or end inside a word, of 2,000: {INSPECT}",
         ),
         (
-            {"pairs": 2000, "pairs_sharing": 1000, "shared_items_median": 3.0},
-            "note",
-            "Of 2,000 pairs 1,000 share no item, and no mean counts them.",
-        ),
-        (
-            {"pairs": 9, "pairs_sharing": 8, "shared_items_median": 3.0},
-            "note",
-            "Of 9 pairs 1 shares no item, and no mean counts them.",
-        ),
-        (
-            {"multi_label_tokens": 1},
-            "note",
-            "1 token carries several labels of one annotator: token "
-            "alpha takes the set of labels as one value.",
-        ),
-        (
-            {"spans_without_tokens": 2000},
+            cutting(1, 1),
+            "spans",
             "warning",
-            "2,000 spans touch no token of unit word, which token alpha cannot see.",
-        ),
-        ({"spans": 2000, "spans_cutting_tokens": 400}, "", ""),
-        (
-            {"spans": 2000, "spans_cutting_tokens": 401},
-            "warning",
-            "401 spans begin or end inside a "
-            "word, of 2,000: see with inspect whether the offsets belong to these texts.",
-        ),
-        (
-            {"spans": 1, "spans_cutting_tokens": 1},
-            "warning",
-            "1 span begins or ends inside a "
-            "word, of 1: see with inspect whether the offsets belong to these texts.",
+            f"1 span begins or ends inside a word, of 1: {INSPECT}",
         ),
     ],
 )
 def test_each_thing_to_be_careful_about_is_told(
-    changed: dict[str, Any], weight: str, text: str
+    changed: dict[str, float], topic: str, weight: str, text: str
 ) -> None:
-    found = [(finding.weight, finding.text) for finding in warned(**changed)]
-    assert found == ([(weight, text)] if text else [])
+    assert warned(**changed) == ([Finding(topic, weight, text)] if text else [])
 
 
 @pytest.mark.parametrize(

@@ -459,6 +459,8 @@ def test_the_program_is_asked_for_the_units_with_all_choices(stand_in: StandIn) 
     # No longer than what is left for all items.
     (row,) = rows(gamma_of(corpus_of({"d1": TWO_APART}), total_seconds=5.0))
     assert 0 < json.loads(row["why"])["seconds"] <= 5.0
+    (row,) = rows(gamma_of(corpus_of({"d1": TWO_APART}), total_seconds=None))
+    assert json.loads(row["why"])["seconds"] == DEFAULTS.item_seconds
 
 
 def test_where_one_label_alone_was_used_labels_have_no_agreement(stand_in: StandIn) -> None:
@@ -574,6 +576,12 @@ def test_items_beyond_the_time_for_all_are_undefined(stand_in: StandIn) -> None:
     assert {row["why"] for row in rows} == {"beyond the time limit of 0.3 s for all items"}
     assert rows[-1]["observed_disorder"] == pytest.approx(DISORDER)
     assert len(Path(f"{stand_in.path}.pid").read_text(encoding="utf-8").split()) == 1
+
+
+def test_an_answer_that_comes_after_the_time_for_all_is_late(stand_in: StandIn) -> None:
+    stand_in.write(LATE)
+    (row,) = rows(gamma_of(corpus_of({"d1": TWO_APART}), total_seconds=5.0))
+    assert row["why"] == "beyond the time limit of 5 s for all items"
 
 
 @pytest.mark.parametrize(
