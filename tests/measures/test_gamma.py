@@ -622,9 +622,20 @@ def test_one_process_serves_several_layers(
     listeners = [thread for thread in threading.enumerate() if thread.name == "gamma"]
     assert [thread.daemon for thread in listeners] == [True]
     # One that was idle for long is about to leave by itself: another takes its place.
-    monkeypatch.setattr(gamma_process, "IDLE_SECONDS", 0.0)
-    gamma_of(corpus_of({"d1": TWO_APART}))
-    assert len(started) == 2
+    for idle, count in ((0.4, 1), (0.6, 2)):
+        assert gamma_process._line._process is not None
+        gamma_process._line._process.asked -= idle * gamma_process.IDLE_SECONDS
+        gamma_of(corpus_of({"d1": TWO_APART}))
+        assert len(started) == count
+
+
+def test_a_process_that_does_not_start_in_time_is_a_reason(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in.write("import time; time.sleep(600)")
+    monkeypatch.setattr(gamma_process, "STARTING_SECONDS", 0.1)
+    figures = gamma_of(corpus_of({"d1": TWO_APART}))
+    assert figures.mean_over_items.why == "pygamma-agreement did not start within 0.1 s"
 
 
 SCRIPT = """
