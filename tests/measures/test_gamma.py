@@ -236,7 +236,9 @@ def test_gamma_is_in_the_report_on_request_alone() -> None:
     # Without pygamma no item has a gamma, not even one of which it is known to be 1.
     assert asked["items"][0]["value"] is None
     assert asked["items"][0]["observed_disorder"] == 0.0
-    assert asked["mean_over_items"]["why"] == NOT_INSTALLED
+    assert asked["mean_over_items"]["why"] == (
+        "pygamma-agreement is not installed: install potato-iaa[gamma]"
+    )
     json.dumps(asked, allow_nan=False)
 
 

@@ -230,3 +230,11 @@ def test_a_package_that_fails_is_told_at_once(tmp_path: Path) -> None:
     package = 'raise ImportError("no\\nsolver")'
     why = "pygamma-agreement does not start: ImportError: no"
     assert said(tmp_path, package) == [{"why": why}]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems limit no address space")
+def test_the_program_may_take_eight_gib_of_memory(tmp_path: Path) -> None:
+    package = "import resource; raise ImportError(resource.getrlimit(resource.RLIMIT_AS))"
+    limits = (8 * 1024**3, 8 * 1024**3)
+    why = f"pygamma-agreement does not start: ImportError: {limits}"
+    assert said(tmp_path, package) == [{"why": why}]
