@@ -7,7 +7,7 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -120,7 +120,7 @@ class Gamma:
 
     gamma: Coefficient
     gamma_cat: Coefficient
-    gamma_k: dict[str, Coefficient] = field(default_factory=dict)
+    gamma_k: dict[str, Coefficient]
     observed_disorder: float | None = None
     expected_disorder: float | None = None
     samples: int = 0

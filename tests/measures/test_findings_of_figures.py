@@ -41,6 +41,11 @@ def test_without_a_headline_there_is_one_warning() -> None:
     assert findings(scheme) == (Finding("spans", "warning", "F1 has no value: no shared items."),)
 
 
+def test_full_agreement_is_the_first_finding() -> None:
+    text = "Nothing to fix: the annotators agree on every span."
+    assert findings(plain_scheme())[0] == Finding("lost", "main", text)
+
+
 @pytest.mark.parametrize(
     ("loss", "said"),
     [
@@ -162,6 +167,12 @@ def test_token_alpha_is_held_against_f1_from_a_distance_of_a_twentieth_on(
     weight = "note" if told.startswith(SAME) else "main"
     first, *_ = [one for one in findings(replace(scheme, token=token)) if one.topic == "tokens"]
     assert first == Finding("tokens", weight, f"Token alpha ({alpha:.2f}) {told}")
+
+
+def test_token_alpha_without_a_value_is_a_note_with_its_reason() -> None:
+    token = replace(plain_scheme().token, alpha=Estimate(None, "no variation"))
+    found = [one for one in findings(replace(plain_scheme(), token=token)) if one.topic == "tokens"]
+    assert found == [Finding("tokens", "note", "Token alpha has no value: no variation.")]
 
 
 def test_where_no_token_is_outside_the_spans_alpha_does_not_rest_on_them() -> None:

@@ -135,6 +135,9 @@ def test_the_disorder_of_two_by_hand() -> None:
     assert disorder_of_two(units_of((0, 4, 0)), units_of((0, 4, 1)), DEFAULTS) == 1.0
     # One side found nothing: every unit costs Δ∅, over half as many units per annotator.
     assert disorder_of_two(units_of((0, 4, 0), (9, 12, 1)), nothing, DEFAULTS) == 2.0
+    # The second of one with the first of the other at 0 leaves two at Δ∅; 2 · 1.36 would not.
+    one, other = units_of((94, 104, 2), (100, 110, 0)), units_of((100, 110, 0), (106, 116, 1))
+    assert disorder_of_two(one, other, DEFAULTS) == 1.0
     # Too far apart to be worth pairing: 2 · Δ∅ over 1.
     assert disorder_of_two(units_of((0, 4, 0)), units_of((40, 44, 0)), DEFAULTS) == 2.0
 
@@ -629,6 +632,14 @@ def test_one_process_serves_several_layers(
         gamma_process._line._process.asked -= idle * gamma_process.IDLE_SECONDS
         gamma_of(corpus_of({"d1": TWO_APART}))
         assert len(started) == count
+
+
+def test_a_warning_of_pygamma_is_no_fault_whatever_the_user_makes_of_warnings(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    stand_in.write(f"import warnings; warnings.warn('old')\n{ANSWERING % DISORDER}")
+    assert gamma_of(corpus_of({"d1": TWO_APART})).mean_over_items.why is None
 
 
 def test_a_process_that_does_not_start_in_time_is_a_reason(
