@@ -143,6 +143,7 @@ SAME = "and span F1 tell the same story"
     [
         (0.80, 0.80, 0.64, 0.6, RESTS),
         (0.15, 0.15, 0.00, 0.6, SAME),  # .15 above alpha of the marked tokens, and no more
+        (0.80, 0.80, 0.66, 0.6, SAME),
         (0.80, 0.80, 0.64, 0.5, SAME),
         (0.80, 0.80, None, 0.6, SAME),
         (0.06, 0.00, 0.06, 0.6, ABOVE),
