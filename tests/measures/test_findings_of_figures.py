@@ -250,6 +250,23 @@ def test_no_label_stands_out_by_the_resamples_of_a_single_item(shared: int, coun
     assert len(with_labels(0.8, shared, A=up_to(0.5, 0.4))) == count
 
 
+def test_of_labels_confused_equally_often_the_first_are_named() -> None:
+    scheme = plain_scheme()
+    rows = [("X", "X", 5000), ("X", "Y", 20), ("Y", "Z", 1200), ("X", "Z", 1200)]
+    confusion = pd.DataFrame(rows, columns=["label_a", "label_b", "spans"])
+    matched = replace(scheme.matched_labels, confusion=confusion, matches=9000)
+    found = findings(replace(scheme, matched_labels=matched))
+    text = "Labels confused most often: “Y” and “Z”, on 1,200 of 9,000 matched pairs of spans."
+    assert [one for one in found if one.topic == "labels"] == [Finding("labels", "note", text)]
+
+
+def test_a_label_that_nobody_used_is_a_note() -> None:
+    scheme = plain_scheme()
+    corpus = replace(scheme.corpus, labels=("X", "Y"), label_spans=(12, 0))
+    found = findings(replace(scheme, corpus=corpus))
+    assert Finding("labels", "note", "Nobody used “Y”.") in found
+
+
 def with_annotators(
     headline: float, f1s: dict[str, tuple[float, float]], **passes: int
 ) -> list[Finding]:
