@@ -317,6 +317,11 @@ def test_up_to_three_more_are_named(low: str, more: str) -> None:
     assert found.text == f"Below the headline beyond their intervals, too: {more}."
 
 
+def test_a_thousand_more_are_written_with_a_comma() -> None:
+    (_, found) = with_annotators(0.8, {f"a{n:04}": (0.3, 0.7) for n in range(1004)})
+    assert found.text.endswith(": “a0001”, “a0002” and “a0003” and 1,000 more.")
+
+
 @pytest.mark.parametrize(("passes", "count"), [(9, 0), (10, 1)])
 def test_nobody_stands_out_by_fewer_than_ten_items(passes: int, count: int) -> None:
     found = with_annotators(0.8, {"a": (0.9, 1.0), "b": (0.3, 0.7), "c": (0.9, 1.0)}, b=passes)
