@@ -634,6 +634,21 @@ def test_one_process_serves_several_layers(
         assert len(started) == count
 
 
+@posix
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_does_not_end_the_process_of_its_parent(stand_in: StandIn) -> None:
+    stand_in.write(ANSWERING % DISORDER)
+    gamma_of(corpus_of({"d1": TWO_APART}))
+    running = gamma_process._line._process
+    child = os.fork()
+    if not child:
+        gamma_process.hang_up()
+        os._exit(0)
+    os.waitpid(child, 0)
+    gamma_of(corpus_of({"d1": TWO_APART}))
+    assert gamma_process._line._process is running
+
+
 def test_a_warning_of_pygamma_is_no_fault_whatever_the_user_makes_of_warnings(
     stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

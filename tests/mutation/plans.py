@@ -9,7 +9,7 @@ _KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or flei
 _COHEN = "(cohen or left_out)"
 _LINE = (
     "is_one_less or beyond_its_time or that_fails or one_process or start_in_time or warning_of"
-    " or between_items or says_that_it_does_not"
+    " or between_items or a_fork or says_that_it_does_not"
 )
 _PYGAMMA = (
     "pygamma_finds or lies_in or depends_on or a_precision or nothing_is_printed or closed"
