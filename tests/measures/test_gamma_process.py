@@ -197,17 +197,20 @@ def CombinedCategoricalDissimilarity(**weights):
 """
 
 
-def said(tmp_path: Path, package: str, *requests: str) -> list[Any]:
-    """What the program says at first and to each request; then its owner is gone, and so is it."""
+def started(tmp_path: Path, package: str) -> subprocess.Popen[str]:
     (tmp_path / "pygamma_agreement.py").write_text(package, encoding="utf-8")
-    program = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-P", "-W", "ignore", gamma_process.PROGRAM],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    with program:
+
+
+def said(tmp_path: Path, package: str, *requests: str) -> list[Any]:
+    """What the program says at first and to each request; then its owner is gone, and so is it."""
+    with started(tmp_path, package) as program:
         assert program.stdin is not None
         assert program.stdout is not None
         lines = [program.stdout.readline()]
@@ -238,3 +241,12 @@ def test_the_program_may_take_eight_gib_of_memory(tmp_path: Path) -> None:
     limits = (8 * 1024**3, 8 * 1024**3)
     why = f"pygamma-agreement does not start: ImportError: {limits}"
     assert said(tmp_path, package) == [{"why": why}]
+
+
+def test_the_program_leaves_when_it_is_idle(tmp_path: Path) -> None:
+    package = f"{STAND_IN}\nimport __main__\n__main__.IDLE_SECONDS = 0.1"
+    with started(tmp_path, package) as program:
+        try:
+            assert program.wait(timeout=60) == 0
+        finally:
+            program.kill()
