@@ -115,7 +115,7 @@ PLANS: dict[str, tuple[str, ...]] = {
     ),
     "potato_iaa/measures/gamma_process.py": (
         *_measures("gamma_process", "gamma"),
-        *("-k", f"(test_gamma_process and not test_pygamma) or {_LINE}"),
+        *("-k", f"test_gamma_process or {_LINE}"),
     ),
     "potato_iaa/measures/signature.py": (
         *_measures("signature"),
