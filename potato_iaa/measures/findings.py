@@ -97,7 +97,7 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
 
 
 def _emptied(lost: pd.DataFrame, agreement: Agreement, scheme: SchemeAgreement) -> int:
-    """How many annotators' items have no span left of those that were set aside."""
+    """How many passes that others face have no span left of those that were set aside."""
     if not len(lost):
         return 0
     spans = agreement.spans
@@ -105,8 +105,10 @@ def _emptied(lost: pd.DataFrame, agreement: Agreement, scheme: SchemeAgreement) 
     of_those = spans[spans["item"].isin(lost["item"].unique()).to_numpy()]
     keys = ["item", "field", "annotator"]
     known = set(scheme.corpus.annotators)
-    emptied = {key for key in _rows(lost[keys]) if key[2] in known} - set(_rows(of_those[keys]))
-    return len(emptied)
+    by_item = scheme.f1["exact_typed"].items
+    shared = set(by_item.loc[by_item["pairs"] > 0, "item"].astype(str))
+    lost_in = {key for key in _rows(lost[keys]) if key[0] in shared and key[2] in known}
+    return len(lost_in - set(_rows(of_those[keys])))
 
 
 def _rows(table: pd.DataFrame) -> list[tuple[str, ...]]:

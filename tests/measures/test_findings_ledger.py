@@ -151,6 +151,7 @@ EMPTIED = (
         ([{"item": "d2"}, {"item": "d2", "start": 1}], "1 pass counts as"),
         ([{"item": "d2"}, {"field": "body"}], "2 passes count as"),
         ([{"item": "d2", "annotator": "zoe"}], None),  # no annotator of this measurement
+        ([{"item": "d3"}], None),  # an item that nobody else read
     ],
 )
 def test_passes_that_are_empty_because_their_spans_were_lost_are_counted(
@@ -164,7 +165,7 @@ def test_passes_that_are_empty_because_their_spans_were_lost_are_counted(
 
 
 def test_a_thousand_emptied_passes_are_written_with_a_comma() -> None:
-    (_, finding) = told([entry(item=f"e{n}") for n in range(1000)])
+    (_, finding) = told([entry(field=f"f{n}") for n in range(1000)])
     assert finding.text == f"1,000 passes count as {EMPTIED}"
 
 
