@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from potato_iaa.corpus import Corpus
@@ -204,6 +204,7 @@ _MARKUP = st.lists(st.sampled_from(_PIECES), max_size=25).map("".join) | st.text
 
 @settings(deadline=None)
 @given(_MARKUP, st.booleans())
+@example("<aa\na", True)
 def test_a_traced_text_is_the_text_as_shown(source: str, breaks: bool) -> None:
     traced = as_shown(source, linebreaks_as_markup=breaks)
     assert traced.text == default_text(source, Display(linebreaks_as_markup=breaks))
@@ -212,7 +213,9 @@ def test_a_traced_text_is_the_text_as_shown(source: str, breaks: bool) -> None:
     assert (traced.start[1:] >= traced.start[:-1]).all()
     assert (traced.end[1:] >= traced.end[:-1]).all()
     for character, start, end in zip(traced.text, traced.start, traced.end, strict=True):
-        assert character in source[start:end] or end - start > 1
+        # Where a tag that is none is shown, a line break in it is shown as its mark-up.
+        broken = breaks and source[start:end] == "\n" and character in "<br/>"
+        assert character in source[start:end] or end - start > 1 or broken
 
 
 @settings(deadline=None)
