@@ -162,35 +162,58 @@ def f1_figures(
     counts: Sequence[Counts], ground: Ground, labels: tuple[str, ...]
 ) -> list[F1Figures]:
     """Every F1 of rules that count the same spans, for the value and all replicates at once."""
-    marked = _columns(counts[0].n_a + counts[0].n_b, len(labels))
+    marked = _marked(_columns(counts[0].n_a + counts[0].n_b, len(labels)), ground)
     matched = [_columns(rule.tp_a + rule.tp_b, len(labels)) for rule in counts]
-    scored = scored_items(marked, ground)
-    scored_weight = scored.T.astype(np.float64) @ ground.weights
     return [
-        _figures(rule, own, marked, reduced, (scored, scored_weight), ground, labels)
+        _figures(rule, own, marked, reduced, ground, labels)
         for rule, own, reduced in zip(
-            counts, matched, over_pairs(matched, marked, ground), strict=True
+            counts, matched, over_pairs(matched, marked.counts, ground), strict=True
         )
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Marked:
+    """What two annotators marked, which all rules share that match the same spans.
+
+    ``counts``: float64 (comparisons, columns); ``pooled``: (columns, 1 + resamples), of all
+    comparisons; ``scored``: (items, columns), on which items some pair has an F1, and
+    ``scored_weight``: (columns, 1 + resamples), how often these count.
+    """
+
+    counts: Floats
+    pooled: Floats
+    scored: Flags
+    scored_weight: Floats
+
+
+def _marked(counts: Floats, ground: Ground) -> _Marked:
+    defined = (counts > 0) | (ground.both_empty == "agree")
+    scored = _by_item(defined.astype(np.float64), ground) > 0
+    return _Marked(
+        counts=counts,
+        pooled=_by_item(counts, ground).T @ ground.weights,
+        scored=scored,
+        scored_weight=scored.T.astype(np.float64) @ ground.weights,
+    )
 
 
 def _figures(
     counts: Counts,
     matched: Floats,
-    marked: Floats,
+    marked: _Marked,
     reduced: OverPairs,
-    scored: tuple[Flags, Floats],
     ground: Ground,
     labels: tuple[str, ...],
 ) -> F1Figures:
-    averages = _averages(item_means(matched, marked, ground), reduced, scored, ground)
+    averages = _averages(matched, marked, reduced, ground)
     return F1Figures(
         averages=averages[0],
         labels=dict(zip(labels, averages[1:], strict=True)),
         pairs=_pair_table(counts, reduced, ground),
         annotators=_annotator_table(reduced, ground),
-        items=_item_table(matched[:, 0], marked[:, 0], ground),
-        both_empty=int(np.count_nonzero(marked[:, 0] == 0)),
+        items=_item_table(matched[:, 0], marked.counts[:, 0], ground),
+        both_empty=int(np.count_nonzero(marked.counts[:, 0] == 0)),
     )
 
 
@@ -202,7 +225,7 @@ class OverPairs:
     column; ``mean``: (columns, 1 + resamples), over the counted pairs; ``with_annotator``,
     ``without_annotator``: (annotators, 1 + resamples), the first column's mean over the counted
     pairs that the annotator is in, and over the others; ``partners``: (annotators,), the number of
-    the former; ``pooled``: (columns, 1 + resamples), of all pairs' spans together.
+    the former.
     """
 
     values: Floats
@@ -213,7 +236,6 @@ class OverPairs:
     with_annotator: Floats
     without_annotator: Floats
     partners: Ints
-    pooled: Floats
 
 
 def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> list[OverPairs]:
@@ -227,9 +249,7 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
     bounds = np.full((rules, 3, grid.pairs), np.nan)
     total, defined = np.zeros((rules, columns, replicates)), np.zeros((columns, replicates))
     own_total, own_defined = np.zeros((rules, size, replicates)), np.zeros((size, replicates))
-    pooled = np.zeros(((1 + rules) * columns, replicates))
     for here, sums in grid.blocks(np.hstack((marked, *matched))):
-        pooled += sums.sum(axis=1)
         below = sums[:columns]
         score = sums[columns:].reshape(rules, columns, -1, replicates)
         there = below > 0
@@ -248,7 +268,6 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
         own_defined[members] += member @ there[0].astype(np.float64)
         for rule in range(rules):
             own_total[rule][members] += member @ score[rule, 0]
-    all_marked, *all_matched = pooled.reshape(1 + rules, columns, replicates)
     return [
         OverPairs(
             values=values[rule],
@@ -259,7 +278,6 @@ def over_pairs(matched: Sequence[Floats], marked: Floats, ground: Ground) -> lis
             with_annotator=f1_score(own_total[rule], own_defined),
             without_annotator=f1_score(total[rule][0] - own_total[rule], defined[0] - own_defined),
             partners=own_defined[:, 0].astype(np.int64),
-            pooled=f1_score(all_matched[rule], all_marked),
         )
         for rule in range(rules)
     ]
@@ -275,40 +293,29 @@ def _membership(ground: Ground, here: slice) -> tuple[Ints, sparse.csr_array]:
 
 
 def _averages(
-    by_item: Floats, reduced: OverPairs, scored: tuple[Flags, Floats], ground: Ground
+    matched: Floats, marked: _Marked, reduced: OverPairs, ground: Ground
 ) -> list[Averages]:
-    """The three averages of every column.
-
-    ``by_item``: (items, columns), means over pairs; ``scored``: where there are such, and the
-    weight of these items, (columns, 1 + resamples).
-    """
+    """The three averages of every column."""
     shared = len(present(ground.comparisons.item))
-    there, weight = scored
-    over_items = ratio(np.where(there, by_item, 0).T @ ground.weights, weight)
+    pooled = f1_score(_by_item(matched, ground).T @ ground.weights, marked.pooled)
+    by_item = item_means(matched, marked.counts, ground)
+    over_items = ratio(np.where(marked.scored, by_item, 0).T @ ground.weights, marked.scored_weight)
     found = []
     for column, mean in enumerate(reduced.mean):
         value = reduced.values[column][ground.counted_pairs]
         value = value[~np.isnan(value)]
-        items = int(there[:, column].sum())
+        items = int(marked.scored[:, column].sum())
         found.append(
             Averages(
                 mean_over_pairs=estimate(mean, why=ground.why, n=len(value), of=ground.all_pairs),
                 sd=float(value.std()) if len(value) else None,
                 minimum=float(value.min()) if len(value) else None,
                 maximum=float(value.max()) if len(value) else None,
-                pooled=estimate(
-                    reduced.pooled[column], why=ground.why, n=shared, of=len(ground.items)
-                ),
+                pooled=estimate(pooled[column], why=ground.why, n=shared, of=len(ground.items)),
                 mean_over_items=estimate(over_items[column], why=ground.why, n=items, of=shared),
             )
         )
     return found
-
-
-def scored_items(marked: Floats, ground: Ground) -> Flags:
-    """On which items some pair has an F1, (items, columns)."""
-    defined = (marked > 0) | (ground.both_empty == "agree")
-    return _by_item(defined.astype(np.float64), ground) > 0
 
 
 def item_means(matched: Floats, marked: Floats, ground: Ground) -> Floats:
