@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -71,7 +71,10 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a corpus came from: what a report says about its input."""
+    """Where a corpus came from: what a report says about its input.
+
+    ``reading`` are the choices of `read_project` that are not the usual ones, by their names.
+    """
 
     name: str = "corpus"
     path: str = ""
@@ -81,6 +84,7 @@ class Source:
     offset_basis: str = "text as given"
     passes: str = "as given"
     files: tuple[SourceFile, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _no_answers() -> pd.DataFrame:

@@ -126,7 +126,7 @@ TokenUnit = Annotated[
     typer.Option(
         "--token-unit",
         metavar="word|whitespace|character|regex",
-        help="What token alpha counts.",
+        help="What token alpha counts; regex stands for \\w+|[^\\w\\s].",
     ),
 ]
 BothEmpty = Annotated[

@@ -134,6 +134,7 @@ def test_choices_arrive_in_the_report(run: Run) -> None:
         "seed": 7,
         "measures": ["cohen"],
         "passes": "marked",
+        "reading": {"schemes": ["mentions"]},
     }
     assert list(document["schemes"]) == ["mentions"]
     assert "|passes:marked|bootstrap:20|seed:7|" in document["signature"]

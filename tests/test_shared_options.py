@@ -96,3 +96,31 @@ def test_a_wish_that_cannot_be_met_is_one_sentence(
     told = capsys.readouterr().err
     assert sentence in told
     assert told.count("\n") == 1
+
+
+def test_what_was_chosen_in_reading_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = project(tmp_path)
+    chosen = ("--exclude", "gpt", "--merge", "ben2=ben", "--trim", "--bootstrap", "0")
+    out = tmp_path / "out"
+    assert run("report", config, "--out", out, *chosen) == 0
+    settings = json.loads((out / "report.json").read_bytes())["settings"]
+    reading = {"exclude_annotators": ["gpt"], "merge": {"ben2": "ben"}, "trim": True}
+    assert settings["reading"] == reading
+    methods = (out / "report.md").read_text("utf-8")
+    for said in ("without some of the annotators (gpt)", "(ben2 as ben)", "spans taken off."):
+        assert said in methods
+    capsys.readouterr()
+    assert run("report", config, "--json", "--bootstrap", "0") == 0
+    assert "reading" not in json.loads(capsys.readouterr().out)["settings"]
+
+
+def test_under_pseudonyms_the_choices_name_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = project(tmp_path)
+    chosen = ("--exclude", "gp*", "--merge", "ben2=ben", "--role", "ann=human")
+    assert run("report", config, "--json", "--pseudonyms", "--bootstrap", "0", *chosen) == 0
+    told = json.loads(capsys.readouterr().out)["settings"]["reading"]
+    assert told == {"exclude_annotators": 1, "merge": 1, "roles": 1, "pseudonyms": True}

@@ -67,7 +67,7 @@ class Measured:
     @property
     def settings(self) -> Mapping[str, Any]:
         """The choices, as in report.json."""
-        return self.agreement.settings.to_dict() | {"passes": self.agreement.source.passes}
+        return self.agreement.choices
 
     @property
     def schemes(self) -> tuple[str, ...]:
@@ -375,7 +375,8 @@ def _notes(a: Side, b: Side, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield f"not on both sides, so not compared: {', '.join(left)}."
     for name in dict.fromkeys((*a.settings, *b.settings)):
         one_value, other_value = a.settings.get(name), b.settings.get(name)
-        if name != "seed" and one_value != other_value:
+        # Rules and measures beside the usual ones move none of what both sides have.
+        if name not in ("seed", "rules", "measures") and one_value != other_value:
             yield (
                 f"the settings differ in {name} ({_told(one_value)} in A, {_told(other_value)} in "
                 "B), so that differences may come from there."
@@ -403,4 +404,8 @@ def _notes(a: Side, b: Side, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _told(value: Any) -> str:
+    if value is None:
+        return "as usual"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_told(one)}" for name, one in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

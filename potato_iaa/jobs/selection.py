@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -143,8 +144,16 @@ def pseudonymized(corpus: Corpus) -> Corpus:
             )
             for scheme in corpus.schemes
         ),
+        source=replace(corpus.source, reading=_without_names(corpus.source.reading)),
         ledger=_hidden(corpus.ledger, pseudonyms),
     )
+
+
+def _without_names(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices of reading, with how many of what would name somebody: a pattern may, too."""
+    named = ("include_annotators", "exclude_annotators", "merge", "roles")
+    hidden = {name: len(value) if name in named else value for name, value in reading.items()}
+    return hidden | {"pseudonyms": True}
 
 
 # What is left out under the name of somebody, rather than of an item.

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -218,6 +219,20 @@ def read_project(
                 offset_basis=_counted(annotators, "basis"),
                 passes=passes,
                 files=_files(place, project, items, found),
+                reading=_unusual(
+                    schemes=schemes,
+                    skip_broken=skip_broken,
+                    include_annotators=include_annotators,
+                    exclude_annotators=exclude_annotators,
+                    include_items=include_items,
+                    exclude_items=exclude_items,
+                    merge=merge,
+                    roles=roles,
+                    potato_version=potato_version,
+                    offset_unit=offset_unit,
+                    trim=trim,
+                    allow_outside=allow_outside,
+                ),
             ),
             ledger=Ledger(
                 read=read_frame(annotators),
@@ -350,6 +365,19 @@ def _notes_on_wishes(
             int((someone.checked.entries["reason"] == TRIMMED).sum()) for someone in annotators
         )
         yield f"blanks at the ends of spans were trimmed: {counted(trimmed, 'span')}."
+
+
+def _unusual(**choices: Any) -> dict[str, Any]:
+    """The choices that somebody made, as values of JSON."""
+    return {
+        name: dict(value)
+        if isinstance(value, Mapping)
+        else list(value)
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else value
+        for name, value in choices.items()
+        if value
+    }
 
 
 def _silent(what: str, done: int, of: int) -> None:

@@ -235,6 +235,13 @@ class Agreement:
     items: pd.DataFrame = field(repr=False)
     spans: pd.DataFrame = field(repr=False)
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """``settings`` of report.json: how it was measured, and how it was read."""
+        source = self.source
+        reading = {"reading": dict(source.reading)} if source.reading else {}
+        return self.settings.to_dict() | {"passes": source.passes} | reading
+
     def to_dict(self) -> dict[str, Any]:
         """``schemes`` of report.json: plain values, undefined ones as ``None`` with ``why``."""
         return {name: scheme.to_dict() for name, scheme in self.schemes.items()}

@@ -26,7 +26,7 @@ def report_document(agreement: Agreement, *, text: bool = False) -> dict[str, An
         "format": FORMAT,
         "signature": agreement.signature,
         "project": _project(agreement.source),
-        "settings": agreement.settings.to_dict() | {"passes": agreement.source.passes},
+        "settings": agreement.choices,
         "ledger": _ledger(agreement.ledger, text=text),
         "schemes": agreement.to_dict(),
         "categorical": {name: figures.to_dict() for name, figures in agreement.categorical.items()},

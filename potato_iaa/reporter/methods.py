@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.signature import SPECIFICATION
 from potato_iaa.reporter.headline import headline
@@ -55,6 +58,16 @@ CITATIONS = {
         "Public Opinion Quarterly, 19(3), 321-325. https://doi.org/10.1086/266577"
     ),
 }
+CHOICES = {
+    "include_annotators": "only some of the annotators",
+    "exclude_annotators": "without some of the annotators",
+    "include_items": "only some of the items",
+    "exclude_items": "without some of the items",
+    "merge": "several logins as one person",
+    "roles": "roles of annotators",
+    "trim": "blanks at the ends of spans taken off",
+    "skip_broken": "without annotators whose files cannot be read",
+}
 UNITS = {
     "word": "words, a punctuation mark or Han character being a word of its own",
     "whitespace": "stretches between blanks",
@@ -96,9 +109,23 @@ def _material(agreement: Agreement, scheme: SchemeAgreement) -> str:
         f"in {counted(corpus.items, 'item')}{tool}, in {counted(corpus.passes, 'pass', 'passes')} "
         f"of one annotator through one text{policy} with {counted(corpus.spans, 'span')}; "
         f"{counted(corpus.items_shared, 'item')} had passes by two or more annotators. "
-        f"{counted(corpus.empty_passes, 'pass', 'passes')} in which nothing was marked were kept "
-        "as such: they are judgements, not missing data."
+        f"Passes in which nothing was marked ({corpus.empty_passes:,}) were kept as such: they are "
+        f"judgements, not missing data.{_chosen(source.reading)}"
     )
+
+
+def _chosen(reading: Mapping[str, Any]) -> str:
+    """What of the input was read, and as whose, where somebody chose."""
+    told = [f"{said}{_listed(reading[name])}" for name, said in CHOICES.items() if name in reading]
+    return f" By choice: {'; '.join(told)}." if told else ""
+
+
+def _listed(value: Any) -> str:
+    if value is True:
+        return ""
+    if isinstance(value, Mapping):
+        return f" ({', '.join(f'{one} as {other}' for one, other in value.items())})"
+    return f" ({value})" if isinstance(value, int) else f" ({', '.join(value)})"
 
 
 def _f1(agreement: Agreement, scheme: SchemeAgreement) -> str:

@@ -259,6 +259,14 @@ def test_options_on_reading_and_measuring_reach_both_sides(
             assert plain["token_alpha"][place] != found["token_alpha"][place]
 
 
+def test_what_was_read_otherwise_is_told(report: str) -> None:
+    notes = compare(side(report), side(PII, exclude_annotators=["emil"], rules=["terms"])).notes
+    differing = [note for note in notes if "settings differ" in note]
+    assert "reading (as usual in A, exclude_annotators: emil in B)" in " ".join(differing)
+    # Another rule moves no figure that both sides have.
+    assert not [note for note in differing if "rules" in note]
+
+
 def test_a_project_without_times(tmp_path: Path) -> None:
     project = shutil.copytree(SAMPLES / "scripts", tmp_path / "project")
     for state in project.glob("annotation_output/*/user_state.json"):
