@@ -241,6 +241,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0, or 2 with one sentence on stderr for input and usage."""
     # The cores have work of ours (see spread), for which threads of the library would wait.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("stdout", "stderr"):
+        # Closed by whoever called us: there is nobody to tell.
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     # A command makes few cycles and ends soon: looking for them at every turn, and once more among
     # all objects at the end, would take longer than what it frees.
     gc.set_threshold(COLLECT_AFTER)

@@ -14,6 +14,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import NoReturn, TypeVar
 
+PR_SET_PDEATHSIG = 1
+
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
@@ -47,18 +49,25 @@ def in_processes(
     _give_back()
     children: list[_Child] = []
     try:
-        # Fewer children than wanted would work on other things than these.
-        with suppress(OSError):
+        try:
             for first in range(count):
                 children.append(_started(work, things[first::count], children))
-        yield _results(work, things, children) if len(children) == count else map(work, things)
+        except OSError:
+            # Fewer children would have other shares, and none may work on what is done here.
+            _end(children)
+        yield _results(work, things, children) if children else map(work, things)
     finally:
-        for child in children:
-            child.pipe.close()
-            # Where SIGCHLD is ignored, nobody is left to wait for.
-            with suppress(ProcessLookupError, ChildProcessError):
-                os.kill(child.pid, signal.SIGKILL)
-                os.waitpid(child.pid, 0)
+        _end(children)
+
+
+def _end(children: list[_Child]) -> None:
+    while children:
+        child = children.pop()
+        child.pipe.close()
+        # Where SIGCHLD is ignored, nobody is left to wait for.
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(child.pid, signal.SIGKILL)
+            os.waitpid(child.pid, 0)
 
 
 def _give_back() -> None:
@@ -91,6 +100,8 @@ def _work_through(
     others: Sequence[Connection],
 ) -> NoReturn:
     try:
+        # It would notice the end of its parent only when it has something to tell.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         # Where one of these stayed open, whoever writes to it would not learn that the parent died.
         for pipe in others:
             pipe.close()

@@ -412,6 +412,18 @@ def test_a_pipe_has_no_colours_and_its_own_encoding(tmp_path: Path) -> None:
     assert b"\x1b" not in ended.stdout
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_where_nobody_listens_the_report_is_written(tmp_path: Path, closed: str) -> None:
+    command = f"'{sys.executable}' -m potato_iaa report '{SAMPLES / 'scripts'}' --bootstrap 0"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} {closed}"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert ended.returncode == 0
+    assert ended.stderr == b""
+    assert (tmp_path / "iaa_report" / "report.json").is_file()
+
+
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     command = f"'{sys.executable}' -m potato_iaa inspect '{SAMPLES / 'pii_spans'}' | true"
     ended = subprocess.run(

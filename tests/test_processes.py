@@ -99,9 +99,10 @@ def test_where_a_child_cannot_be_had_all_is_done_here(
 
     monkeypatch.setattr(os, "fork", limited)
     with in_processes(where, range(6), most=3) as results:
+        # Nobody works on what is done here.
+        assert not any(map(alive, forked))
         assert list(results) == [HERE] * 6
     assert len(forked) == failing - 1
-    assert not any(map(alive, forked))
 
 
 @forks
@@ -196,6 +197,31 @@ def test_children_do_not_outlive_their_parent(how: str) -> None:
     assert ran.returncode
     pids = [int(pid) for pid in ran.stdout.split()]
     assert len(pids) == 3
+    until = time.monotonic() + 20
+    while any(map(alive, pids)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not any(map(alive, pids))
+
+
+BUSY = """
+import os, signal, time
+from potato_iaa.processes import in_processes
+
+def work(thing):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+
+with in_processes(work, range(2), most=2):
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@forks
+def test_children_at_work_end_with_their_parent() -> None:
+    ran = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, timeout=50)
+    pids = [int(pid) for pid in ran.stdout.split()]
+    assert len(pids) == 2
     until = time.monotonic() + 20
     while any(map(alive, pids)) and time.monotonic() < until:
         time.sleep(0.02)
