@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from potato_iaa import Corpus
+from potato_iaa import Corpus, measure
 from potato_iaa.measures.estimate import plain
 from potato_iaa.measures.tokens import Scale, join_scales
 from tests.corpora import (
@@ -136,3 +136,24 @@ def test_a_missing_text_is_the_reason_if_there_is_no_token_at_all(
     token = figures_of(corpus, audit=False)["token"]
     for name in ("alpha", "alpha_bio", "alpha_marked"):
         assert_undefined(token[name], why)
+
+
+def test_where_there_are_no_tokens_no_span_cuts_one() -> None:
+    # Both spans lie in an item of which only offsets are known.
+    corpus = Corpus.from_tables(
+        items=[("d1", None)],
+        passes=[("d1", "ann"), ("d1", "ben")],
+        spans=[("d1", "ann", 0, 3, "X"), ("d1", "ben", 1, 4, "X")],
+    )
+    token = measure(corpus, bootstrap=0).schemes["spans"].token
+    assert (token.tokens, token.spans_cutting_tokens) == (0, 0)
+
+
+def test_a_label_that_could_be_taken_for_a_set_is_quoted_as_it_is_written() -> None:
+    corpus = Corpus.from_tables(
+        items=[("d1", "Ada met")],
+        passes=[("d1", "ann"), ("d1", "ben")],
+        spans=[("d1", "ann", 0, 3, "Ä+ß"), ("d1", "ben", 0, 3, "Ä+ß")],
+    )
+    shares = measure(corpus, bootstrap=0).schemes["spans"].token.label_shares
+    assert shares == {"O": 0.5, '"Ä+ß"': 0.5}
