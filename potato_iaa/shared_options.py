@@ -1,4 +1,4 @@
-"""The options of the command line on what is read, and as whose; one set for all commands."""
+"""The options that commands share: on what is read, and on how it is measured."""
 
 from __future__ import annotations
 
