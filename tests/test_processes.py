@@ -207,12 +207,16 @@ BUSY = """
 import os, signal, time
 from potato_iaa.processes import in_processes
 
+begun, begins = os.pipe()
+
 def work(thing):
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\\n" % os.getpid())  # in one piece, where print may take two
+    os.write(begins, b".")
     time.sleep(60)
 
 with in_processes(work, range(2), most=2):
-    time.sleep(1)
+    for _ in range(2):
+        os.read(begun, 1)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
