@@ -11,7 +11,7 @@ from potato_iaa.measures.estimate import Estimate
 from potato_iaa.measures.names import LOSSES
 from potato_iaa.reporter.display import Column, Table, reasons
 from potato_iaa.reporter.headline import rule_name
-from potato_iaa.reporter.rounding import UNDEFINED, decimals, interval_text, value_text
+from potato_iaa.reporter.rounding import UNDEFINED, decimals, interval_text, rounded, value_text
 from potato_iaa.reporter.terminal import Page, item, table_block, typeset
 
 _COLUMNS = (
@@ -67,9 +67,21 @@ def _row(difference: Difference) -> tuple[str, ...]:
         value_text(difference.a),
         value_text(difference.b),
         signed(difference.change),
-        interval_text(difference.change),
+        _interval(difference),
         "clear" if difference.is_clear else "",
     )
+
+
+def _interval(difference: Difference) -> str:
+    """The interval; where it leaves out 0, with the digits that show so."""
+    low, high = difference.change.low, difference.change.high
+    if low is None or high is None or not difference.is_clear:
+        return interval_text(difference.change)
+    nearest = min(abs(low), abs(high))
+    digits = decimals(difference.change)
+    while not round(nearest, digits):
+        digits += 1
+    return f"[{rounded(low, digits)}, {rounded(high, digits)}]"
 
 
 def words(difference: Difference) -> str:

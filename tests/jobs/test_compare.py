@@ -20,15 +20,19 @@ from potato_iaa.jobs.compare import (
     Comparison,
     Difference,
     Measured,
+    SchemeComparison,
     Side,
     compare,
     side_of,
 )
+from potato_iaa.jobs.comparison_table import terminal_comparison
 from potato_iaa.jobs.config import Settings
 from potato_iaa.jobs.selection import passes_within
 from potato_iaa.jobs.times import pass_times
+from potato_iaa.measures.estimate import Estimate
 from potato_iaa.measures.names import MeasureName
 from potato_iaa.reporter.files import write_report
+from potato_iaa.reporter.terminal import Page
 from tests.golden.projects import SAMPLES, agreement_of
 from tests.jobs.projects import sample, write_job
 
@@ -94,6 +98,28 @@ def test_nothing_is_clear_between_equals() -> None:
     b = Measured("B", measure(round_of(0.5), bootstrap=500, seed=1))
     found = figure(compare(a, b), "F1")
     assert (found.change.value, found.is_clear) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.004, 0.12, "[0.004, 0.120]"),
+        (-0.12, -0.0004, "[-0.1200, -0.0004]"),
+        (0.01, 0.12, "[0.01, 0.12]"),
+        (0.0, 0.12, "[0.00, 0.12]"),
+        (-0.004, 0.12, "[0.00, 0.12]"),
+        (0.0002, 0.012, "[0.0002, 0.0120]"),
+    ],
+)
+def test_an_interval_shows_that_it_leaves_out_zero(low: float, high: float, shown: str) -> None:
+    change = Estimate((low + high) / 2, low=low, high=high)
+    difference = Difference(MeasureName.parse("F1"), Estimate(0.5), Estimate(0.6), change)
+    scheme = SchemeComparison("names", "names", (difference,), ())
+    one = Measured("A", measure(round_of(0.5), bootstrap=0))
+    told = terminal_comparison(Comparison(one, one, (), (scheme,)), Page(width=100))
+    (row,) = [line for line in told.splitlines() if "exact, typed" in line]
+    assert shown in row
+    assert ("clear" in row) == difference.is_clear == ("0.00," not in shown)
 
 
 def test_parts_of_a_project_by_their_items() -> None:
