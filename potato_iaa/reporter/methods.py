@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
+from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.findings import LEAST_RESAMPLED
 from potato_iaa.measures.signature import SPECIFICATION
 from potato_iaa.reporter.headline import headline
 from potato_iaa.reporter.ledger_tables import MEANING
@@ -130,6 +132,7 @@ def _listed(value: Any) -> str:
 
 def _f1(agreement: Agreement, scheme: SchemeAgreement) -> str:
     settings, figure = agreement.settings, headline(scheme)
+    resamples = _resamples(agreement, scheme)
     averages = scheme.f1["exact_typed"].averages
     least = (
         f" that share at least {settings.min_shared_items} items"
@@ -144,7 +147,7 @@ def _f1(agreement: Agreement, scheme: SchemeAgreement) -> str:
     result = (
         f"F1 is undefined ({figure.why})."
         if figure.value is None
-        else f"F1 is {value_text(figure)}{_bracketed(interval_text(figure), settings.bootstrap)} "
+        else f"F1 is {value_text(figure)}{_bracketed(figure, resamples)} "
         f"(population SD over pairs {rounded(averages.sd)}, {figure.n} of "
         f"{counted(figure.of, 'pair')}); counts pooled over all pairs give "
         f"{value_text(averages.pooled)}."
@@ -154,11 +157,17 @@ def _f1(agreement: Agreement, scheme: SchemeAgreement) -> str:
         "annotators and the items that both passed through, 2·TP/(n_a + n_b), where TP is the "
         "size of a maximum one-to-one matching of their spans. Spans match if they have the same "
         "offsets and the same label (exact, typed). We report the unweighted mean over pairs of "
-        f"annotators{least}. {result}{empty}{_bootstrap(settings.bootstrap, settings.seed)}"
+        f"annotators{least}. {result}{empty}{_bootstrap(resamples, settings.seed)}"
     )
 
 
-def _bracketed(interval: str, resamples: int) -> str:
+def _resamples(agreement: Agreement, scheme: SchemeAgreement) -> int:
+    """How many resamples intervals rest on; none where all of them are the same."""
+    return agreement.settings.bootstrap if scheme.corpus.items_shared >= LEAST_RESAMPLED else 0
+
+
+def _bracketed(figure: Estimate, resamples: int) -> str:
+    interval = interval_text(figure)
     return f", 95 % interval {interval}" if interval and resamples else ""
 
 
@@ -178,7 +187,7 @@ def _tokens(agreement: Agreement, scheme: SchemeAgreement) -> str:
     else:
         result = (
             f"It is {value_text(token.alpha)}"
-            f"{_bracketed(interval_text(token.alpha), agreement.settings.bootstrap)}, with "
+            f"{_bracketed(token.alpha, _resamples(agreement, scheme))}, with "
             f"{value_text(token.observed_agreement)} observed and "
             f"{value_text(token.chance_agreement)} chance agreement; over the tokens that at "
             f"least one annotator marked it is {value_text(token.alpha_marked)}."
@@ -209,8 +218,7 @@ def _units(agreement: Agreement, scheme: SchemeAgreement) -> str:
     result = (
         f"is undefined ({figure.why})"
         if figure.value is None
-        else f"is {value_text(figure)}"
-        f"{_bracketed(interval_text(figure), agreement.settings.bootstrap)}"
+        else f"is {value_text(figure)}{_bracketed(figure, _resamples(agreement, scheme))}"
     )
     return (
         "The unitizing alpha of Krippendorff, Mathet, Bouvry & Widlöcher (2016), over units and "

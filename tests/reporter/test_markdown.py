@@ -7,8 +7,9 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from potato_iaa import measure
+from potato_iaa import Corpus, measure
 from potato_iaa.reporter.markdown import markdown_report
+from potato_iaa.reporter.methods import methods
 from potato_iaa.reporter.safe_text import markdown_safe
 from tests.corpora import corpus_of
 from tests.golden.projects import PROJECTS, agreement_of
@@ -56,6 +57,18 @@ def test_names_from_the_data_break_no_table() -> None:
     for table in re.findall(r"<table>.*?</table>", rendered, re.DOTALL):
         rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
         assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
+
+
+def test_no_interval_of_a_single_item_is_quoted() -> None:
+    corpus = Corpus.from_tables(
+        items=[("d1", "Ada met"), ("d2", "Ben met")],
+        passes=[("d1", "ann"), ("d1", "ben"), ("d2", "ben")],
+        spans=[("d1", "ann", 0, 3, "PER"), ("d1", "ben", 4, 7, "PER")],
+    )
+    agreement = measure(corpus, audit=False)
+    paragraphs = " ".join(methods(agreement, agreement.schemes["spans"]))
+    assert "F1 is 0.00 (population SD" in paragraphs
+    assert "nterval" not in paragraphs
 
 
 @pytest.mark.parametrize("project", PROJECTS)
