@@ -78,6 +78,13 @@ def _ledger(agreement: Agreement, scheme: SchemeAgreement) -> Iterator[Finding]:
             "warning" if len(lost) > LOST * read else "note",
             f"{_counted(len(lost), 'span', 'is', 'are')} in no figure, of {read:,} read: {told}.",
         )
+    if 2 * len(lost) > read:
+        yield Finding(
+            "ledger",
+            "main",
+            "Begin with the reading: most spans are in no figure, and what is said here of the "
+            "annotators is said of the others alone. See with inspect what became of each.",
+        )
     emptied = _emptied(lost, agreement, scheme)
     if emptied:
         yield Finding(
@@ -215,7 +222,7 @@ def _tokens(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
             f"what is reached is {token.beyond_chance.value:.0%} of the way from chance to full "
             "agreement"
             if token.beyond_chance.value >= 0
-            else "they agree less than chance would have it"
+            else "they agree no better than chance would have it"
         )
         yield Finding(
             "tokens",

@@ -126,6 +126,14 @@ def test_more_than_one_lost_span_in_fifty_is_a_warning(lost: int, warning: bool)
     assert finding.text == f"{lost} spans are in no figure, of 100 read: outside the text ({lost})."
 
 
+@pytest.mark.parametrize(("lost", "first"), [(50, False), (51, True)])
+def test_where_most_spans_are_lost_reading_comes_before_annotators(lost: int, first: bool) -> None:
+    found = told([entry()] * lost, read=100)
+    assert warned(found[0])
+    assert [finding.weight for finding in found[1:]] == ["main"] * first
+    assert all(finding.text.startswith("Begin with the reading:") for finding in found[1:])
+
+
 def test_the_three_reasons_that_cost_most_are_named() -> None:
     counts = {"one": 1, "four": 4, "three": 3, "two": 1200}
     (finding,) = told(
@@ -165,7 +173,7 @@ def test_passes_that_are_empty_because_their_spans_were_lost_are_counted(
 
 
 def test_a_thousand_emptied_passes_are_written_with_a_comma() -> None:
-    (_, finding) = told([entry(field=f"f{n}") for n in range(1000)])
+    _, finding = told([entry(field=f"f{n}") for n in range(1000)], read=2000)
     assert finding.text == f"1,000 passes count as {EMPTIED}"
 
 

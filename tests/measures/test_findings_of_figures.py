@@ -189,7 +189,7 @@ def test_where_no_token_is_outside_the_spans_alpha_does_not_rest_on_them() -> No
     [
         (0.25, "so what is reached is 25% of the way from chance to full agreement."),
         (0.0, "so what is reached is 0% of the way from chance to full agreement."),
-        (-0.25, "so they agree less than chance would have it."),
+        (-0.25, "so they agree no better than chance would have it."),
         (None, None),
     ],
 )
