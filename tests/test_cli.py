@@ -320,6 +320,15 @@ def test_one_annotator_can_be_inspected_but_not_compared(run: Run, project: Path
     assert run("spans", project, "--out", "spans.csv").code == 0
 
 
+@pytest.mark.parametrize("choice", [("--exclude", "*"), ("--include", "amara")])
+def test_who_chooses_one_annotator_is_told_to_choose_more(
+    run: Run, project: Path, choice: tuple[str, str]
+) -> None:
+    outcome = run("report", project, *choice)
+    assert_refused(outcome, "agreement takes two annotators: choose more annotators or items.")
+    assert "--passes" not in outcome.err
+
+
 def test_nothing_shared_can_be_inspected_but_not_compared(run: Run, project: Path) -> None:
     for name in ("bjorn", "chidi", "dalia", "emil"):
         shutil.rmtree(project / "annotation_output" / name)

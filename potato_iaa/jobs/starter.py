@@ -85,7 +85,8 @@ def starter_text(project: str, schemes: list[str], *, name: str) -> str:
             continue
         default = Settings.model_fields[setting].default
         value = {**_EXAMPLES, "schemes": schemes}[setting] if default is None else default
-        parts.append(f"\n    # {meaning}\n    # {setting}: {_yaml(value)}\n")
+        plain = meaning.replace("``", "")
+        parts.append(f"\n    # {plain}\n    # {setting}: {_yaml(value)}\n")
     return "".join([*parts, _GATES, _TAIL])
 
 

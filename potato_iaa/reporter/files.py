@@ -19,6 +19,7 @@ from potato_iaa.processes import cores, in_processes
 # Figures take seconds, and are drawn when asked for.
 FORMATS = ("json", "md", "csv", "tex", "html", "figures")
 DEFAULT_FORMATS = FORMATS[:-1]
+FILES = (".json", ".md", ".html", ".csv", ".tex", ".svg", ".pdf")
 OURS = (
     "report.json",
     "report.md",
@@ -181,6 +182,11 @@ def check_out(out: str | os.PathLike[str]) -> Path:
     """
     folder = Path(os.path.realpath(out))
     if not folder.exists():
+        if folder.suffix in FILES:
+            raise UsageError(
+                f"output {os.fspath(out)!r} has the name of a file, and a report is a folder of "
+                "several: name a folder."
+            )
         return folder
     if not folder.is_dir():
         raise UsageError(f"output {os.fspath(out)!r} is a file: name a folder for the report.")

@@ -7,6 +7,8 @@ from potato_iaa.measures.agreement import Agreement
 from potato_iaa.reporter.display import some
 from potato_iaa.reporter.rounding import counted
 
+CHOICES = ("include_annotators", "exclude_annotators", "include_items", "exclude_items")
+
 
 def _check_kept(agreement: Agreement) -> None:
     """Raise InputError where spans were read and every one of them was set aside."""
@@ -32,9 +34,13 @@ def check_grounds(agreement: Agreement) -> None:
     name = agreement.source.name
     if len(annotators) < 2:
         whom = f"only {annotators[0]!r} has" if annotators else "nobody has"
+        remedy = (
+            "choose more annotators or items"
+            if any(choice in agreement.source.reading for choice in CHOICES)
+            else "see with inspect who was read, and with --passes what counts as a pass"
+        )
         raise InputError(
-            f"{name}: {whom} passed through any item, and agreement takes two annotators: "
-            "see with inspect who was read, and with --passes what counts as a pass."
+            f"{name}: {whom} passed through any item, and agreement takes two annotators: {remedy}."
         )
     items = max(scheme.corpus.items for scheme in schemes)
     raise InputError(

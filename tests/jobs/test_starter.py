@@ -35,6 +35,10 @@ def test_everything_in_comments_is_the_default_and_valid(tmp_path: Path) -> None
     assert {name: getattr(entry, name) for name in defaults} == defaults
 
 
+def test_its_comments_are_plain_text() -> None:
+    assert "``" not in starter_text("p/config.yaml", ["entities"], name="iaa.yaml")
+
+
 def test_what_is_there_stays(tmp_path: Path) -> None:
     file = tmp_path / "iaa.yaml"
     file.write_text("mine")

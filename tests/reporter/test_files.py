@@ -113,6 +113,16 @@ def test_a_file_is_not_replaced(tmp_path: Path) -> None:
         write_report(agreement_of("pii_spans"), tmp_path / "out")
 
 
+def test_a_folder_with_the_name_of_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"out\.json' has the name of a file, and a report is a"):
+        write_report(agreement_of("pii_spans"), tmp_path / "out.json")
+    assert os.listdir(tmp_path) == []
+    # Who has such a folder of reports keeps it.
+    (tmp_path / "out.json").mkdir()
+    write_report(agreement_of("pii_spans"), tmp_path / "out.json", formats=["md"])
+    assert os.listdir(tmp_path / "out.json") == ["report.md"]
+
+
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no report format 'xml': there are json, md, csv"):
         write_report(agreement_of("pii_spans"), tmp_path / "out", formats=("xml",))
