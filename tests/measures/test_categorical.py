@@ -133,6 +133,15 @@ def test_the_published_example_with_missing_answers_at_the_level_of_each_kind(
     )
 
 
+def test_answers_are_resampled_as_measure_was_asked() -> None:
+    scheme = CategoricalScheme("question", "radio", ())
+    corpus = answered(PUBLISHED, scheme)
+    found = measure(corpus, bootstrap=30, seed=3).categorical["question"]
+    assert found == categorical_figures(corpus, scheme, resamples=30, seed=3)
+    for resamples, seed in ((31, 3), (30, 4)):
+        assert found != categorical_figures(corpus, scheme, resamples=resamples, seed=seed)
+
+
 def test_items_are_those_with_two_answers_or_more() -> None:
     # Of twelve items one has a single answer.
     found = figures(PUBLISHED)

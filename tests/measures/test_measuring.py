@@ -5,14 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from potato_iaa import Corpus, measure
 from potato_iaa.blocks import cut
 from potato_iaa.errors import UsageError
+from potato_iaa.matcher import parse_rule
 from potato_iaa.measures import measuring
+from potato_iaa.measures.estimate import NO_TEXT
 from tests.corpora import (
     NO_SHARED_ITEMS,
+    NOTHING_MARKED,
     assert_undefined,
     corpus_of,
     figures,
@@ -105,6 +109,76 @@ def test_what_is_chosen_where_nothing_is() -> None:
     }
 
 
+def test_what_is_chosen_stands_in_the_settings() -> None:
+    chosen: dict[str, Any] = {
+        "token_unit": "character",
+        "both_empty": "agree",
+        "min_shared_items": 2,
+        "bootstrap": 3,
+        "seed": 4,
+        "measures": ["cohen"],
+    }
+    found = measure(corpus_of(MARKS), rules=["soft"], **chosen).settings.to_dict()
+    assert found == {"rules": ["exact", "overlap", "soft"], **chosen}
+
+
+def test_a_rule_is_a_name_or_a_value() -> None:
+    found = measure(corpus_of(MARKS), rules=[parse_rule("overlap(dice>=0.5)"), "soft"], bootstrap=0)
+    assert found.settings.to_dict()["rules"] == ["exact", "overlap", "overlap(dice>=0.5)", "soft"]
+
+
+def test_the_audit_is_made_unless_it_is_declined() -> None:
+    corpus = corpus_of(MARKS)
+    assert measure(corpus, bootstrap=0).schemes["spans"].token.audit is not None
+    assert measure(corpus, bootstrap=0, audit=False).schemes["spans"].token.audit is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "spans", "exact", "terms"),
+    [
+        # Both read d1 alone, which has no text, beside an item that has one.
+        ((None, "Ada"), [("d1", "a", 0, 3, "X")], 0.0, NO_TEXT),
+        (("Ada", "Ada"), [], NOTHING_MARKED, NOTHING_MARKED),
+        ((None, None), [], NOTHING_MARKED, NO_TEXT),
+    ],
+)
+def test_a_missing_text_is_the_reason_where_a_rule_needs_one(
+    texts: tuple[str | None, ...], spans: list[Any], exact: Any, terms: Any
+) -> None:
+    corpus = Corpus.from_tables(
+        items=list(zip(("d1", "d2"), texts, strict=True)),
+        passes=[("d1", "a"), ("d1", "b"), ("d2", "c")],
+        spans=spans,
+    )
+    found = figures_of(corpus, rules=["terms"])
+    for rule, right in (("exact", exact), ("terms", terms)):
+        figure = headline(found, f"{rule}_typed")
+        if isinstance(right, float):
+            assert figure["value"] == right
+        else:
+            assert_undefined(figure, right)
+
+
+def test_labels_and_annotators_without_spans_are_counted() -> None:
+    marks = {"d1": {"ann": [(0, 3, "X")], "ben": []}}
+    scheme = figures(marks, labels=["X", "Y", "Z"], annotators=["zoe"])
+    assert scheme["corpus"]["label_spans"] == {"X": 1, "Y": 0, "Z": 0}
+    counts = [(row["annotator"], row["passes"], row["spans"]) for row in scheme["annotators"]]
+    assert counts == [("ann", 1, 1), ("ben", 1, 0), ("zoe", 0, 0)]
+
+
+def test_losses_have_the_intervals_of_what_is_missing() -> None:
+    # Of all there is to lose, existence alone is lost: its resamples are those of 1 − F1.
+    found = measure(corpus_of(MARKS), bootstrap=40, audit=False).schemes["spans"]
+    f1 = found.f1["overlap_untyped"].averages.mean_over_pairs
+    existence = found.lost.existence
+    assert existence.replicates is not None
+    assert f1.replicates is not None
+    assert np.array_equal(existence.replicates, 1 - f1.replicates, equal_nan=True)
+    assert len(np.unique(existence.replicates)) > 2
+    assert (found.lost.label.low, found.lost.label.high) == (0, 0)
+
+
 def test_what_is_chosen_twice_is_measured_once() -> None:
     options: dict[str, Any] = {"rules": ["soft", "exact", "soft"], "measures": ["scott"] * 2}
     settings = measure(corpus_of(MARKS), bootstrap=0, **options).settings.to_dict()
@@ -168,6 +242,12 @@ def test_every_block_is_told_and_so_is_every_stage(monkeypatch: pytest.MonkeyPat
     measure(corpus, bootstrap=0, progress=told.append)
     blocks = ["spans: counted 1 of 2", "spans: counted 2 of 2"]
     assert told == [*blocks, "spans: figures", "spans: systems and gold standards", *blocks]
+
+
+def test_gamma_tells_how_far_it_is() -> None:
+    told: list[str] = []
+    measure(corpus_of(MARKS), bootstrap=0, measures=["gamma"], progress=told.append)
+    assert any("gamma" in stage for stage in told)
 
 
 def test_of_systems_and_gold_standards_nothing_is_told_where_there_are_none() -> None:

@@ -96,8 +96,8 @@ PLANS: dict[str, tuple[str, ...]] = {
     ),
     "potato_iaa/measures/audit.py": _measures("audit"),
     "potato_iaa/measures/measuring.py": (
-        *_measures("measuring", "f1", "measures_sections_1_to_3"),
-        *("-k", f"measuring or {_F1S}"),
+        *_measures("measuring", "f1", "measures_sections_1_to_3", "sides", "categorical"),
+        *("-k", f"measuring or {_F1S} or as_measure_was_asked"),
     ),
     "potato_iaa/measures/spread.py": _measures("spread"),
     "potato_iaa/processes.py": (
