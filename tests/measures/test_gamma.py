@@ -313,7 +313,7 @@ print("{}", flush=True)
 for line in sys.stdin:
     request = json.loads(line)
     print(json.dumps({"disorders": [%s, 1.0, 3.0], "pairs": [[[0, 0, 1.0], [0, 1, 1.0]],
-          [[0, 1, 1.0]], [[0, 0, 1.0]]], "seconds": 0.1234}), flush=True)
+          [[0, 1, 1.0]], [[0, 0, 1.0]]], "seconds": request["seconds"]}), flush=True)
 """
 HANGING = """
 import os, sys, time
@@ -434,7 +434,8 @@ def test_the_report_has_the_means_each_field_of_an_item_and_the_choices(stand_in
         "pygamma": "0.0",
         "solver": gamma_process.solver(),
     }
-    assert [gamma.seconds for _, _, gamma in figures.items] == [0.1234] * 2
+    # The stand-in answers with the time that it may take.
+    assert [gamma.seconds for _, _, gamma in figures.items] == [30.0] * 2
 
 
 def test_the_seed_of_an_item_is_that_of_its_name_alone(stand_in: StandIn) -> None:
@@ -661,9 +662,18 @@ def test_a_process_that_does_not_start_in_time_is_a_reason(
     stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in.write("import time; time.sleep(600)")
-    monkeypatch.setattr(gamma_process, "STARTING_SECONDS", 0.1)
+    monkeypatch.setattr(gamma_process, "STARTING_SECONDS", 1.0)
     figures = gamma_of(corpus_of({"d1": TWO_APART}))
-    assert figures.mean_over_items.why == "pygamma-agreement did not start within 0.1 s"
+    assert figures.mean_over_items.why == "pygamma-agreement did not start within 1 s"
+
+
+def test_what_the_process_complains_of_reaches_no_terminal(
+    stand_in: StandIn, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stand_in.write(f"import sys; print('a complaint', file=sys.stderr)\n{ANSWERING % DISORDER}")
+    assert gamma_of(corpus_of({"d1": TWO_APART})).mean_over_items.why is None
+    gamma_process.hang_up()
+    assert capfd.readouterr() == ("", "")
 
 
 SCRIPT = """

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -174,8 +175,37 @@ def test_pygamma_draws_as_many_samples_as_those_drawn_call_for() -> None:
     found = compute(REQUEST | {"precision": 0.3})["disorders"]
     assert len(found) == needed + 1
     assert found[:6] == drawn
+    # They are looked at when as many are there as were asked for, and no sooner.
+    for samples in (2, 3):
+        needed = samples_needed(drawn[1 : samples + 1], 0.1)
+        assert needed > samples
+        found = compute(REQUEST | {"precision": 0.1, "samples": samples})["disorders"]
+        assert len(found) == needed + 1
     # As many as were asked for are drawn in any case.
     assert len(compute(REQUEST | {"precision": 0.99, "samples": 40})["disorders"]) == 41
+
+
+def test_names_of_annotators_and_labels_sort_as_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Continuum:
+        def __init__(self) -> None:
+            self.annotators: list[str] = []
+            self.units: list[tuple[str, object, str]] = []
+
+        def add_annotator(self, name: str) -> None:
+            self.annotators.append(name)
+
+        def add(self, annotator: str, segment: object, label: str) -> None:
+            self.units.append((annotator, segment, label))
+
+    package = SimpleNamespace(Continuum=Continuum, Segment=lambda *bounds: bounds)
+    modules = SimpleNamespace(import_module=lambda name: package)
+    monkeypatch.setattr(gamma_process, "importlib", modules)
+    found = gamma_process._continuum([[(0, 4, number)] for number in range(12)])
+    names = [f"{number:09d}" for number in range(12)]
+    assert found.annotators == sorted(names) == names
+    assert found.units == [(name, (0, 4), name) for name in names]
 
 
 @with_pygamma

@@ -9,7 +9,7 @@ _KAPPAS = "published_kappas or constant_annotator or (cohen and case_00) or flei
 _COHEN = "(cohen or left_out)"
 _LINE = (
     "is_one_less or beyond_its_time or that_fails or one_process or start_in_time or warning_of"
-    " or between_items or a_fork or says_that_it_does_not"
+    " or between_items or a_fork or says_that_it_does_not or reaches_no_terminal"
 )
 _PYGAMMA = (
     "pygamma_finds or lies_in or depends_on or a_precision or nothing_is_printed or closed"
@@ -97,7 +97,7 @@ PLANS: dict[str, tuple[str, ...]] = {
     "potato_iaa/measures/audit.py": _measures("audit"),
     "potato_iaa/measures/measuring.py": (
         *_measures("measuring", "f1", "measures_sections_1_to_3", "sides", "categorical"),
-        *("-k", f"measuring or {_F1S} or as_measure_was_asked"),
+        *("-k", f"measuring or {_F1S} or test_sides or as_measure_was_asked"),
     ),
     "potato_iaa/measures/spread.py": _measures("spread"),
     "potato_iaa/processes.py": (
