@@ -30,6 +30,8 @@ DRAWN = 24
 HEAT = 14
 COURSES = 12
 NAME = 28
+# Beside dots there is room for the longest name of a rule.
+ROW_NAME = 40
 WIDTH = 5.6
 BLUE, SOFT = "#0b5ca8", "#cfd8e3"
 LOSS = {"agreed": SOFT, "existence": "#0b62a8", "label": "#98368a", "boundary": "#e8772e"}
@@ -123,7 +125,7 @@ def _dots_figure(dots: Dots, title: str) -> Figure:
         _dot(axes, dot.estimate, place)
         if dot.beside and dot.beside.value is not None:
             axes.plot(dot.beside.value, place, "o", markersize=5, color=BLUE, fillstyle="none")
-    axes.set_yticks(range(len(dots.rows)), labels=[_name(dot.name) for dot in dots.rows])
+    axes.set_yticks(range(len(dots.rows)), labels=[_name(dot.name, ROW_NAME) for dot in dots.rows])
     axes.set_ylim(len(dots.rows) - 0.4, -0.6)
     axes.set_xlim(dots.start - 0.01, 1.01)
     axes.set_xlabel(title)
@@ -242,5 +244,5 @@ def _bars_figure(several: Sequence[Bars]) -> Figure:
     return figure
 
 
-def _name(name: str) -> str:
-    return shortened(visible(name), NAME)
+def _name(name: str, most: int = NAME) -> str:
+    return shortened(visible(name), most)

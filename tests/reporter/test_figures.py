@@ -51,6 +51,15 @@ def test_the_bytes_are_the_same_every_time(drawn: dict[str, bytes]) -> None:
     )
 
 
+def test_no_name_of_a_rule_is_cut() -> None:
+    corpus = corpus_of({"d1": {"a": [(0, 3, "X")], "b": [(0, 3, "X")]}})
+    agreement = measure(corpus, rules=["overlap(containment>=0.333)"], bootstrap=0, audit=False)
+    # What is drawn as paths stands beside them as a comment.
+    scale = figure_files(agreement)["scale.svg"].decode()
+    assert "containment" in scale
+    assert "…" not in scale
+
+
 @pytest.mark.parametrize("agreement", [hostile()], ids=["hostile"])
 def test_no_name_stops_the_drawing(agreement: Agreement) -> None:
     for name, content in figure_files(agreement).items():
