@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from potato_iaa import Corpus, measure
-from potato_iaa.errors import UsageError
-from potato_iaa.matcher import parse_rule
 
 Span = tuple[int, int, str]
 Marks = Mapping[str, Mapping[str, Iterable[Sequence[Any]] | None]]
@@ -100,31 +97,6 @@ def figures(marks: Marks, **options: Any) -> Figures:
     """``figures_of`` on ``corpus_of``, in one step."""
     making = {key: options.pop(key) for key in ("texts", "labels", "annotators") if key in options}
     return figures_of(corpus_of(marks, **making), **options)
-
-
-def supports(option: str) -> bool:
-    """Whether ``measure`` has this option yet."""
-    return option in inspect.signature(measure).parameters
-
-
-def knows_measure(name: str) -> bool:
-    """Whether ``measure`` makes this coefficient on request yet."""
-    if not supports("measures"):
-        return False
-    try:
-        figures({"d1": {"A": [(0, 1, "X")], "B": []}}, measures=(name,))
-    except UsageError:
-        return False
-    return True
-
-
-def knows_rule(text: str) -> bool:
-    """Whether the text names a match rule yet."""
-    try:
-        parse_rule(text)
-    except UsageError:
-        return False
-    return True
 
 
 def headline(scheme: Figures, key: str = "exact_typed") -> Figures:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from potato_iaa import Corpus
-from tests.corpora import Figures, corpus_of, figures_of, knows_measure, knows_rule
+from tests.corpora import Figures, corpus_of, figures_of
 
 HERE = Path(__file__).parent / "cases"
 CASE_IDS = [path.stem for path in sorted(HERE.glob("case_*.json"))]
@@ -24,10 +24,8 @@ RULES = {
     "min50": "overlap(containment>=0.5)",
     "min100": "overlap(containment>=1)",
 }
-FURTHER_RULES = tuple(
-    rule for rule in ("soft", "soft(dice)", "character", "token") if knows_rule(rule)
-)
-MEASURES = tuple(name for name in ("cohen", "scott", "fleiss", "alpha_u") if knows_measure(name))
+FURTHER_RULES = ("soft", "soft(dice)", "character", "token")
+MEASURES = ("cohen", "scott", "fleiss", "alpha_u")
 TOKEN_UNITS = {"whitespace": "whitespace", "regex": "regex", "char": "character"}
 CODINGS = {
     "io_set": "label",
@@ -85,7 +83,7 @@ def case_figures(case_id: str, unit: str = "whitespace", both_empty: str = "skip
         rules=rules,
         token_unit=TOKEN_UNITS[unit],
         both_empty=both_empty,
-        **({"measures": MEASURES} if MEASURES and both_empty == "skip" else {}),
+        measures=MEASURES if both_empty == "skip" else (),
     )
 
 

@@ -28,8 +28,6 @@ from potato_iaa.matcher import parse_rule
 from tests.conformance.loading import (
     CASE_IDS,
     CODINGS,
-    FURTHER_RULES,
-    MEASURES,
     TOKEN_UNITS,
     as_corpus,
     case,
@@ -45,14 +43,8 @@ from tests.corpora import (
     assert_value,
     corpus_of,
     figures_of,
-    knows_measure,
     number,
 )
-
-
-def with_measure(name: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(name not in MEASURES, reason=f"no measure `{name}` yet")
-
 
 CASES_WITH_BOOTSTRAP = [
     case_id for case_id in CASE_IDS if "bootstrap_over_items_exact" in case(case_id)["expected"]
@@ -87,14 +79,7 @@ def expected_f1(case_id: str, theirs: str, types: str, unit: str) -> Figures:
 
 @pytest.mark.parametrize(
     ("theirs", "rule", "types", "unit"),
-    [
-        pytest.param(
-            *row,
-            id="-".join(row),
-            marks=pytest.mark.skipif(row[1] not in FURTHER_RULES, reason=f"no rule `{row[1]}` yet"),
-        )
-        for row in SET_F1S
-    ],
+    [pytest.param(*row, id="-".join(row)) for row in SET_F1S],
 )
 @pytest.mark.parametrize("case_id", CASE_IDS)
 def test_soft_character_and_token_f1(
@@ -117,7 +102,6 @@ def test_soft_character_and_token_f1(
 # Token coefficients -------------------------------------------------------------------------------
 
 
-@with_measure("cohen")
 @pytest.mark.parametrize("unit", TOKEN_UNITS)
 @pytest.mark.parametrize("case_id", CASE_IDS)
 def test_cohen_scott_and_fleiss_in_every_coding(case_id: str, unit: str) -> None:
@@ -145,7 +129,6 @@ def worked_values(kind: str, keys: tuple[str, ...]) -> list[Any]:
     ]
 
 
-@with_measure("cohen")
 @pytest.mark.parametrize(("entry", "key"), worked_values("units", ("cohen", "scott_pi", "fleiss")))
 def test_published_kappas(entry: dict[str, Any], key: str) -> None:
     name = {"cohen": "cohen", "scott_pi": "scott"}.get(key, "fleiss")
@@ -156,7 +139,6 @@ def test_published_kappas(entry: dict[str, Any], key: str) -> None:
     assert_value(estimate, right["value"], max(right["tol"], 1e-12))
 
 
-@with_measure("cohen")
 def test_one_constant_annotator_gives_a_kappa_of_exactly_zero() -> None:
     corpus = corpus_of({"d1": {"A": [(0, 1, "X")], "B": []}}, texts={"d1": "a b c d"})
     token = figures_of(corpus, measures=("cohen",))["token"]
@@ -228,7 +210,6 @@ def test_overlapping_units_of_one_annotator_leave_the_2016_family_undefined() ->
         assert "overlap" in ours[name]["why"]
 
 
-@with_measure("alpha_u")
 @pytest.mark.parametrize("case_id", CASE_IDS)
 def test_alpha_u_of_every_item_their_mean_and_the_concatenation(case_id: str) -> None:
     ours = case_figures(case_id)["unitizing"]["alpha_u"]
@@ -245,7 +226,6 @@ def test_alpha_u_of_every_item_their_mean_and_the_concatenation(case_id: str) ->
         assert_value(ours["concatenated"]["labels"][label], value["alpha"])
 
 
-@with_measure("alpha_u")
 @pytest.mark.parametrize(("entry", "key"), worked_values("corpus", ("alpha_u_2004",)))
 def test_published_values_of_alpha_u(entry: dict[str, Any], key: str) -> None:
     ours = figures_of(as_corpus(entry["input"]), measures=("alpha_u",))["unitizing"]["alpha_u"]
@@ -257,8 +237,6 @@ def test_published_values_of_alpha_u(entry: dict[str, Any], key: str) -> None:
 
 # Gamma --------------------------------------------------------------------------------------------
 
-with_gamma = pytest.mark.skipif(not knows_measure("gamma"), reason="no measure `gamma` yet")
-
 
 @cache
 def gamma(case_id: str) -> Figures:
@@ -267,7 +245,6 @@ def gamma(case_id: str) -> Figures:
     return figures
 
 
-@with_gamma
 @pytest.mark.parametrize(
     "case_id", [case_id for case_id in CASE_IDS if len(case(case_id)["annotators"]) == 2]
 )
@@ -281,7 +258,6 @@ def test_the_observed_disorder_of_two_annotators(case_id: str) -> None:
             assert row["observed_disorder"] == pytest.approx(right, abs=1e-5)
 
 
-@with_gamma
 @pytest.mark.skipif(find_spec("pygamma_agreement") is None, reason="the extra `gamma` is missing")
 @pytest.mark.parametrize(
     "case_id",

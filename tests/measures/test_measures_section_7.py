@@ -26,7 +26,6 @@ from tests.corpora import (
     figures,
     figures_of,
     headline,
-    knows_measure,
     number,
     pair_of,
 )
@@ -233,7 +232,6 @@ def test_8_disjoint_documents_leave_every_coefficient_undefined() -> None:
 # 9 ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not knows_measure("alpha_u"), reason="no measure `alpha_u` yet")
 def test_9_one_unit_by_one_of_three_annotators_is_exactly_zero() -> None:
     scheme = figures(
         {"d1": {"A": [(0, 1, "X")], "B": [], "C": []}},

@@ -26,7 +26,6 @@ from tests.corpora import (
     figures,
     figures_of,
     headline,
-    knows_rule,
     number,
     pair_of,
     parts_corpus,
@@ -336,7 +335,6 @@ def test_without_a_bootstrap_there_is_no_interval() -> None:
 
 
 # Term lists: the same surface text in the same item, whatever the offsets.
-with_terms = pytest.mark.skipif(not knows_rule("terms"), reason="no rule `terms` yet")
 TERM_TEXT = "Straße und STRASSE, New  York, new york, caf\u00e9, cafe\u0301, Rom."
 
 
@@ -345,7 +343,6 @@ def term(surface: str, label: str = "T") -> tuple[int, int, str]:
     return (start, start + len(surface), label)
 
 
-@with_terms
 @pytest.mark.parametrize(
     ("a", "b"),
     [("Straße", "STRASSE"), ("New  York", "new york"), ("caf\u00e9", "cafe\u0301")],
@@ -358,7 +355,6 @@ def test_terms_match_on_their_text_whatever_case_blanks_and_composition(a: str, 
     assert_value(headline(scheme, "terms_typed"), 1.0)
 
 
-@with_terms
 def test_a_term_list_is_a_set() -> None:
     scheme = figures(
         {"d1": {"A": [term("Straße"), term("STRASSE")], "B": [term("Straße"), term("Rom")]}},
@@ -369,7 +365,6 @@ def test_a_term_list_is_a_set() -> None:
     assert (row["tp"], row["n_a"], row["n_b"]) == (1, 1, 2)
 
 
-@with_terms
 def test_terms_of_different_items_do_not_match() -> None:
     scheme = figures(
         {"d1": {"A": [(0, 3, "T")], "B": []}, "d2": {"A": [], "B": [(0, 3, "T")]}},
