@@ -36,8 +36,8 @@ _COLUMNS = (
     Column("annotators", rank=3),
     Column("shared items", rank=2),
     Column("spans", rank=3),
-    Column("gates", number=False),
 )
+_GATES = Column("gates", number=False)
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,11 @@ def _blocks(summary: Summary, page: Page) -> Iterator[RenderableType]:
 
 def _table(summary: Summary, rows: Sequence[tuple[Outcome, SchemeOutcome]]) -> Table:
     figures = [(f"{outcome.name}, {scheme.scheme}", scheme.headline) for outcome, scheme in rows]
+    gated = any(summary.gates.values())
     return Table(
         name="summary",
         title="Projects, the worst first (F1 exact, typed: mean over pairs)",
-        columns=_COLUMNS,
+        columns=(*_COLUMNS, _GATES) if gated else _COLUMNS,
         rows=tuple(
             (
                 outcome.name,
@@ -130,7 +131,7 @@ def _table(summary: Summary, rows: Sequence[tuple[Outcome, SchemeOutcome]]) -> T
                 f"{scheme.annotators:,}",
                 f"{scheme.items_shared:,}",
                 f"{scheme.spans:,}",
-                _gates_cell(summary, outcome, scheme)[0],
+                *([_gates_cell(summary, outcome, scheme)[0]] if gated else []),
             )
             for outcome, scheme in rows
         ),

@@ -308,7 +308,8 @@ def _limits(columns: Sequence[Column], rows: Sequence[Sequence[str]], page: Page
     ]
     names = [number for number, column in enumerate(columns) if not column.number]
     limits = list(needed)
-    left = page.width - 2 - sum(needed) - 2 * len(columns) + sum(needed[name] for name in names)
+    gaps = 2 * len(columns)  # before every column
+    left = page.width - gaps - sum(needed) + sum(needed[name] for name in names)
     for done, name in enumerate(sorted(names, key=lambda name: needed[name])):
         limits[name] = min(needed[name], max(left // (len(names) - done), LEAST_CELLS))
         left -= limits[name]

@@ -13,6 +13,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,22 @@ def test_all_sample_projects_and_one_that_is_not_there(batch: tuple[Job, Run]) -
     text = terminal_summary(run.summary, Page())
     assert "3 of 4 projects reported, 1 of 7 gates missed." in text
     assert "two_schemes, entities: token_alpha is 0.8694, below the 0.9 that is asked." in text
+
+
+def test_names_have_all_the_room_there_is(batch: tuple[Job, Run]) -> None:
+    _, run = batch
+    # Pages of 76 to 91 cells have the same columns.
+    text = terminal_summary(run.summary, Page(width=91))
+    needed = max(len(line) for line in text.splitlines() if line.endswith(" missed"))
+    assert 76 < needed < 91
+    for width, cut in ((needed, False), (needed - 1, True)):
+        assert ("…" in terminal_summary(run.summary, Page(width=width))) == cut
+
+
+def test_without_gates_there_is_no_column_for_them(batch: tuple[Job, Run]) -> None:
+    _, run = batch
+    assert " gates\n" in terminal_summary(run.summary, Page(width=80))
+    assert "gates" not in terminal_summary(replace(run.summary, gates={}), Page(width=80))
 
 
 def test_again_at_once_from_the_cache(
