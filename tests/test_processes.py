@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from potato_iaa.processes import in_processes
+from tests.living import alive, wait_for
 
 HERE = os.getpid()
 forks = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")
@@ -26,14 +27,6 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def where(_: int) -> int:
     return os.getpid()
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
@@ -197,10 +190,7 @@ def test_children_do_not_outlive_their_parent(how: str) -> None:
     assert ran.returncode
     pids = [int(pid) for pid in ran.stdout.split()]
     assert len(pids) == 3
-    until = time.monotonic() + 20
-    while any(map(alive, pids)) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not any(map(alive, pids))
+    wait_for(lambda: not any(map(alive, pids)))
 
 
 BUSY = """
@@ -226,10 +216,7 @@ def test_children_at_work_end_with_their_parent() -> None:
     ran = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, timeout=50)
     pids = [int(pid) for pid in ran.stdout.split()]
     assert len(pids) == 2
-    until = time.monotonic() + 20
-    while any(map(alive, pids)) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not any(map(alive, pids))
+    wait_for(lambda: not any(map(alive, pids)))
 
 
 @forks

@@ -138,9 +138,9 @@ def test_variation_that_cannot_be_paired_does_not_disturb_the_audit() -> None:
     assert (found.alpha.value, found.alpha.why) == (None, "no variation")
 
 
-def test_variation_in_a_field_that_one_annotator_read_is_not_held_against_the_package() -> None:
-    # It warns of a division by zero where nothing varies that can be paired.
-    corpus = Corpus.from_tables(
+def two_fields(*marked: str) -> Corpus:
+    """Two fields, of which B read the first alone; A marked a word in these."""
+    return Corpus.from_tables(
         items=pd.DataFrame(
             [("d1", "one", "aa bb"), ("d1", "two", "aa bb")], columns=["item", "field", "text"]
         ),
@@ -149,10 +149,15 @@ def test_variation_in_a_field_that_one_annotator_read_is_not_held_against_the_pa
             columns=["item", "field", "annotator"],
         ),
         spans=pd.DataFrame(
-            [("d1", "two", "A", 0, 2, "X")],
+            [("d1", field, "A", 0, 2, "X") for field in marked],
             columns=["item", "field", "annotator", "start", "end", "label"],
         ),
     )
+
+
+def test_variation_in_a_field_that_one_annotator_read_is_not_held_against_the_package() -> None:
+    # It warns of a division by zero where nothing varies that can be paired.
+    corpus = two_fields("two")
     found = audit_of(corpus)
     assert (found["ours"], found["theirs"]) == (None, None)
     assert (found["items"], found["of"]) == (1, 1)
@@ -201,19 +206,7 @@ def test_an_item_that_fills_the_memory_alone_is_passed_over_for_small_ones(
 
 def test_a_field_that_only_one_annotator_read_is_not_audited_with_its_item() -> None:
     # On field one n = 4, n_O = 3 and one of two words differs: 1 − 3·2/(16 − 10). A alone read two.
-    corpus = Corpus.from_tables(
-        items=pd.DataFrame(
-            [("d1", "one", "aa bb"), ("d1", "two", "aa bb")], columns=["item", "field", "text"]
-        ),
-        passes=pd.DataFrame(
-            [("d1", "one", "A"), ("d1", "one", "B"), ("d1", "two", "A")],
-            columns=["item", "field", "annotator"],
-        ),
-        spans=pd.DataFrame(
-            [("d1", "one", "A", 0, 2, "X"), ("d1", "two", "A", 0, 2, "X")],
-            columns=["item", "field", "annotator", "start", "end", "label"],
-        ),
-    )
+    corpus = two_fields("one", "two")
     found = audit_of(corpus)
     assert (found["ours"], found["theirs"]) == (0.0, 0.0)
     assert (found["items"], found["of"]) == (1, 1)

@@ -35,6 +35,7 @@ from potato_iaa.measures.gamma import (
 from potato_iaa.measures.gamma_process import pair_weights, pygamma_version
 from tests.conformance.loading import CASE_IDS, case, case_corpus
 from tests.corpora import Figures, corpus_of, estimates, figures_of, parts_corpus
+from tests.living import alive, wait_for
 
 with_pygamma = pytest.mark.skipif(
     pygamma_version() is None, reason="pygamma-agreement is not installed (extra gamma)"
@@ -352,14 +353,6 @@ class StandIn:
         """The processes that hung and are still there."""
         pids = Path(f"{self.path}.pid").read_text(encoding="utf-8").split()
         return [int(pid) for pid in pids if alive(int(pid))]
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.fixture
@@ -728,13 +721,6 @@ def test_an_interrupt_between_items_ends_the_process(
     with pytest.raises(KeyboardInterrupt):
         gamma_figures(layer, np.ones((2, 1)), progress=interrupt)
     assert gamma_process._line._process is None
-
-
-def wait_for(condition: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 def first_line(*options: str) -> Any:
