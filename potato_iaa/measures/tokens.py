@@ -321,8 +321,6 @@ def _agreeing(token: Ints, value: Ints, values: int, readers: Ints) -> tuple[Int
 
     ``token`` is sorted; ``readers``: how many annotators read each one's unit.
     """
-    if not len(token):
-        return token, token
     begin = group_starts(token)
     marked, m = token[begin], readers[begin]
     left = m - np.diff(np.append(begin, len(token)))

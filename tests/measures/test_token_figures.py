@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from potato_iaa import Corpus, measure
+from potato_iaa.layer import make_layer
 from potato_iaa.measures.estimate import plain
-from potato_iaa.measures.tokens import Scale, join_scales
+from potato_iaa.measures.tokens import Scale, coincide_labels, join_scales, make_tokens
 from tests.corpora import (
     NO_SHARED_ITEMS,
     NO_VARIATION,
@@ -84,6 +85,20 @@ def test_two_of_three_annotators_who_mark_a_word_are_half_of_its_pairs() -> None
         assert found[name] == right
     # On ab alone n = 3, n_X = 2.
     assert found["alpha_marked"] == value(1 - 2 * 2 / (9 - 4 - 1))
+
+
+def test_the_coincidences_of_each_label_are_kept_item_by_item() -> None:
+    marks: Marks = {
+        "d1": {"A": [(0, 2, "Y")], "B": []},
+        "d2": {"A": [(0, 2, "Y"), (3, 5, "X")], "B": [(3, 5, "X")]},
+        "d3": {"A": [(0, 2, "X")], "B": [(3, 5, "X")]},
+    }
+    layer = make_layer(corpus_of(marks, texts=dict.fromkeys(marks, TEXT)), "spans")
+    found = coincide_labels(layer, make_tokens(layer, "word"))
+    # X, then Y. One of two annotators on a token: two ordered pairs that differ.
+    assert found.disagreement.tolist() == [[0, 2], [0, 2], [4, 0]]
+    assert found.marked.tolist() == [[0, 1], [2, 1], [2, 0]]
+    assert found.read.tolist() == [6, 6, 6]
 
 
 @pytest.mark.parametrize(
