@@ -6,13 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from potato_iaa.blocks import cut
 from potato_iaa.layer import Layer, make_layer
 from potato_iaa.measures.tokens import make_segments
-from potato_iaa.measures.unitizing import flat_layer, unit_layer
+from potato_iaa.measures.unitizing import (
+    count_units,
+    cu_alpha,
+    flat_layer,
+    join_units,
+    k_u_alpha,
+    u_alpha,
+    unit_layer,
+)
 from tests.corpora import (
     NO_SHARED_ITEMS,
     ONE_ANNOTATOR,
@@ -247,6 +257,61 @@ def test_the_flattened_family_is_that_of_a_corpus_flattened_by_hand(small: Small
         assert_family(whole, right)
 
 
+# Several items, several weights -------------------------------------------------------------------
+
+FOUR: dict[str, Passes] = {
+    "d1": {"A": [(0, 4, "X"), (4, 6, "Z")], "B": [(2, 6, "X")]},
+    "d2": {"A": [(1, 3, "Y")], "B": [(0, 3, "Z"), (3, 7, "Y")], "C": [(2, 5, "Y")]},
+    "d3": {"A": [(0, 5, "Z")], "B": [(0, 4, "Z"), (6, 8, "X")]},
+    "d4": {"C": [(0, 2, "X"), (1, 4, "X")]},
+}
+
+
+def test_the_sums_of_items_are_those_of_each_item_alone() -> None:
+    layer = make_layer(corpus_of(FOUR, texts=dict.fromkeys(FOUR, "x" * 10)), "spans")
+    whole = count_units(layer)
+    alone = join_units([count_units(block.layer) for block in cut(layer, size=1)])
+    assert len(alone.crossed) == 4
+    for name, sums in vars(whole.sums).items():
+        np.testing.assert_allclose(sums, getattr(alone.sums, name))
+    for name, sums in vars(whole.layers).items():
+        np.testing.assert_allclose(sums, getattr(alone.layers, name))
+    assert whole.layer_squares.tolist() == alone.layer_squares.tolist()
+    # X, Y, Z. Nobody faces C in d4, who marks one character twice.
+    assert whole.layer_squares.tolist() == [[32, 0, 4], [0, 29, 9], [4, 0, 41], [0, 0, 0]]
+    assert alone.crossed.sum() == alone.label_crossed.sum() == 0
+
+
+def test_every_weight_of_the_items_has_a_coefficient_of_its_own() -> None:
+    layer = make_layer(corpus_of(FOUR, texts=dict.fromkeys(FOUR, "x" * 10)), "spans")
+    counted = count_units(layer)
+    weights = np.array([[1, 2, 0], [1, 0, 3], [1, 1, 1], [1, 5, 0]], dtype=np.float64)
+
+    def coefficients(columns: list[int]) -> dict[str, list[float]]:
+        columns_of = weights[:, columns]
+        tables = {name: sums.T @ columns_of for name, sums in vars(counted.sums).items()}
+        of_units = [tables[name] for name in ("met", "met_alike", "met_squares")]
+        found = {
+            "u": u_alpha(tables["disagreement"], tables["lengths"], tables["squares"]),
+            "cu": cu_alpha(*of_units),
+        }
+        k_u = dict(zip("XYZ", k_u_alpha(*of_units), strict=True))
+        return {name: list(values) for name, values in (found | k_u).items()}
+
+    together = coefficients([0, 1, 2])
+    for column in range(3):
+        for name, (value,) in coefficients([column]).items():
+            assert together[name][column] == pytest.approx(value, nan_ok=True)
+    assert len({round(value, 9) for value in together["cu"]}) == 3
+
+
+def test_of_one_label_among_the_intersecting_units_nothing_is_told_whatever_its_length() -> None:
+    # All that is expected is what is there: 0/0, or the noise of rounding over itself.
+    met = np.vstack((np.arange(1, 1000) / 3, np.zeros(999)))
+    assert np.isnan(cu_alpha(met, met, met / 7)).all()
+    assert np.isnan(k_u_alpha(met, met, met / 7)).all()
+
+
 # Overlaps -----------------------------------------------------------------------------------------
 
 
@@ -271,6 +336,32 @@ def test_overlapping_units_of_a_pass_leave_the_family_undefined_and_are_counted(
         else:
             assert found[name].get("why") is None or "overlap" not in found[name]["why"]
     assert (found["flattened"] is None) == (crossed == 0)
+
+
+@pytest.mark.parametrize(
+    ("items", "passes"), [(1, "1 pass"), (2, "2 passes"), (1000, "1,000 passes")]
+)
+def test_the_reason_counts_the_passes_whose_units_overlap(items: int, passes: str) -> None:
+    marks: dict[str, Passes] = {
+        f"d{number}": {"A": [LONG, (6, 9, "Y")], "B": []} for number in range(items)
+    }
+    why = unitizing(marks, dict.fromkeys(marks, 10))["u_alpha"]["why"]
+    assert why == f"units of one annotator overlap in {passes}"
+
+
+def test_a_layer_says_why_it_has_no_value_and_of_how_many_items_it_is() -> None:
+    marks: dict[str, Passes] = {
+        "d1": {"A": [(0, 10, "X"), (0, 3, "Y")], "B": [(0, 10, "X")]},
+        "d2": {"A": [(0, 3, "Y"), (5, 9, "Y")]},
+    }
+    corpus = corpus_of(marks, texts=dict.fromkeys(marks, "x" * 10), labels=["X", "Y", "Z"])
+    layers = figures_of(corpus)["unitizing"]["layers"]
+    assert_undefined(layers["X"], "no variation")
+    assert_undefined(layers["Z"], "no unit")
+    # As if d2 were not there.
+    alone = figures_of(corpus_of({"d1": marks["d1"]}))["unitizing"]["layers"]
+    assert_value(layers["Y"], alone["Y"]["value"])
+    assert {(layer["n"], layer["of"]) for layer in layers.values()} == {(1, 2)}
 
 
 def test_an_overlap_that_nobody_else_read_does_no_harm() -> None:
