@@ -277,9 +277,9 @@ def k_u_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:
     expected, total = _expected_alike(met, met_squares)
     expected_met = ratio(met * total - met_squares, _pool(met, met_squares))
     observed = ratio(met - met_alike, met)
-    several = (met > 0).sum(axis=0) >= 2
+    # Where one label alone intersects, the divisor is exactly 0.
     alpha: Floats = 1 - ratio(observed * expected_met, expected_met - expected)
-    return np.where(several, alpha, np.nan)
+    return alpha
 
 
 def _pool(met: Floats, met_squares: Floats) -> Floats:
