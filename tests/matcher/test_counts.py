@@ -18,7 +18,7 @@ from potato_iaa.matcher import (
     count_spans,
     overlap_edges,
 )
-from potato_iaa.matcher.counts import Comparisons, Matrix, tally
+from potato_iaa.matcher.counts import Comparisons, Counts, Matrix, join_counts, tally
 from tests.worlds import ONE_UNIT, World, worlds
 
 SMALL = worlds() | worlds(ONE_UNIT)
@@ -102,6 +102,40 @@ def test_spans_are_counted_for_both_sides_of_every_comparison(world: World) -> N
                 matched[cell] = matched.get(cell, 0.0) + float(worth)
             assert cells(layer, comparisons, side) == pytest.approx(matched)
             assert side.shape == (len(comparisons.item), len(layer.labels))
+
+
+def test_joined_counts_stand_one_after_the_other_and_share_what_rules_share() -> None:
+    def matrix(*rows: list[float]) -> Matrix:
+        return Matrix(np.array(rows))
+
+    def counts(spans: tuple[Matrix, Matrix], a: float, b: float) -> Counts:
+        return Counts(*spans, matrix([a, 0.0]), matrix([0.0, b]))
+
+    parts = []
+    for first in (1.0, 10.0):
+        spans = (matrix([first, 2.0], [0.0, first]), matrix([3.0, first]))
+        parts.append({"exact": counts(spans, first, 4), "overlap": counts(spans, 5, first)})
+    joined = join_counts(parts)
+    assert {
+        name: [of_rule.toarray().tolist() for of_rule in vars(counts).values()]
+        for name, counts in joined.items()
+    } == {
+        "exact": [
+            [[1, 2], [0, 1], [10, 2], [0, 10]],
+            [[3, 1], [3, 10]],
+            [[1, 0], [10, 0]],
+            [[0, 4], [0, 4]],
+        ],
+        "overlap": [
+            [[1, 2], [0, 1], [10, 2], [0, 10]],
+            [[3, 1], [3, 10]],
+            [[5, 0], [5, 0]],
+            [[0, 1], [0, 10]],
+        ],
+    }
+    assert joined["exact"].n_a is joined["overlap"].n_a
+    assert joined["exact"].n_b is joined["overlap"].n_b
+    assert all(isinstance(of_rule, Matrix) for of_rule in vars(joined["exact"]).values())
 
 
 def test_a_tally_adds_up_what_falls_on_one_cell() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -26,7 +27,9 @@ from potato_iaa.measures.disagreements import (
     MISSED,
     NOBODY,
     SPLIT,
+    Disagreements,
     find_disagreements,
+    lifted,
 )
 from tests.corpora import Marks, Span, corpus_of, parts_corpus
 from tests.measures.helpers import scheme_of, table_rows
@@ -465,6 +468,20 @@ def test_without_a_disagreement_every_count_is_zero() -> None:
     assert len(scheme.disagreements) == 0
     assert set(scheme.to_dict()["disagreements"]["total"].values()) == {0}
     assert counts(scheme.kinds["pair"], "a", "b") == {("A", "B"): {}}
+
+
+def test_the_disagreements_of_a_block_are_lifted_to_the_spans_and_rows_of_the_whole() -> None:
+    found = Disagreements(
+        left=np.array([0, NOBODY, 2]),
+        right=np.array([NOBODY, 1, 3]),
+        kind=np.array([MISSED, MISSED, LABEL]),
+        row=np.array([0, 1, 2]),
+    )
+    whole = lifted(found, 100, 7)
+    assert whole.left.tolist() == [100, NOBODY, 102]
+    assert whole.right.tolist() == [NOBODY, 101, 103]
+    assert whole.kind.tolist() == [MISSED, MISSED, LABEL]
+    assert whole.row.tolist() == [7, 8, 9]
 
 
 @pytest.mark.parametrize(
