@@ -133,6 +133,8 @@ def test_joined_counts_stand_one_after_the_other_and_share_what_rules_share() ->
             [[0, 1], [0, 10]],
         ],
     }
+    alone = join_counts(parts[:1])["overlap"]
+    assert alone.tp_b.toarray().tolist() == [[0, 1]]
     assert joined["exact"].n_a is joined["overlap"].n_a
     assert joined["exact"].n_b is joined["overlap"].n_b
     assert all(isinstance(of_rule, Matrix) for of_rule in vars(joined["exact"]).values())
