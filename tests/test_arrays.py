@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from potato_iaa.arrays import (
+    Floats,
     Ints,
+    any_of,
     dense_codes,
     distinct,
     expand,
+    flags_at,
     group_starts,
     group_stop,
     pairs_ahead,
     present,
     ratio,
     row_keys,
+    stack,
     weigh,
 )
 
@@ -166,3 +172,44 @@ def test_row_keys_of_many_wide_columns_stay_apart(top: int) -> None:
 def test_row_keys_do_not_wrap_around_into_each_other(rows: list[tuple[int, ...]]) -> None:
     keys = row_keys([ints([row[place] for row in rows]) for place in range(len(rows[0]))])
     assert len(set(keys.tolist())) == len(rows)
+
+
+@pytest.mark.parametrize("rows", [[], [0], [2, 0, 2], range(3), {1}])
+def test_flags_are_at_the_rows_that_are_named(rows: list[int]) -> None:
+    right = [row in rows for row in range(4)]
+    assert flags_at(rows, 4).tolist() == right
+    assert flags_at(ints(list(rows)), 4).tolist() == right
+
+
+@pytest.mark.parametrize(
+    ("several", "right"),
+    [
+        ([], [False, False, False]),
+        ([[True, False, False]], [True, False, False]),
+        ([[True, False, False], [True, True, False]], [True, True, False]),
+    ],
+)
+def test_any_of_several_flags_is_enough(several: list[list[bool]], right: list[bool]) -> None:
+    flags = [np.array(one) for one in several]
+    assert any_of(flags, 3).tolist() == right
+    # What was asked of stays as it is.
+    assert [one.tolist() for one in flags] == several
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    one: Floats
+    two: sparse.csr_array
+
+
+def test_tables_are_stacked_field_by_field() -> None:
+    parts = [
+        Tables(np.array([[number, 2.0]]), sparse.csr_array(np.array([[0.0, number], [1.0, 0.0]])))
+        for number in (3.0, 4.0)
+    ]
+    found = stack(parts)
+    assert isinstance(found, Tables)
+    assert found.one.tolist() == [[3, 2], [4, 2]]
+    assert found.two.toarray().tolist() == [[0, 3], [1, 0], [0, 4], [1, 0]]
+    assert found.two.format == "csr"
+    assert stack(parts[1:]) is parts[1]
