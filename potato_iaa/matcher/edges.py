@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -53,10 +55,18 @@ def rule_edges(layer: Layer, rule: Rule, overlaps: Edges) -> Edges:
         return exact_edges(layer)
     if rule.threshold is None:
         return overlaps
-    # In whole numbers, so that nothing is rounded at the threshold.
     above, below = similarity(layer, overlaps, rule.similarity)
-    reached = above * rule.threshold.denominator >= below * rule.threshold.numerator
-    return overlaps.where(reached)
+    return overlaps.where(above >= _least(below, rule.threshold))
+
+
+def _least(below: Ints, threshold: Fraction) -> Ints:
+    """The least whole numbers that reach ``threshold`` over ``below``.
+
+    Python's own integers neither round at the threshold nor overflow, however many digits it has.
+    """
+    sizes, place = np.unique(below, return_inverse=True)
+    least = [math.ceil(threshold * size) for size in sizes.tolist()]
+    return np.array(least, dtype=np.int64)[place]
 
 
 def typed_edges(layer: Layer, edges: Edges) -> Edges:
