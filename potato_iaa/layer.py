@@ -159,12 +159,13 @@ def make_layer(
     span_pass, span_label = part_pass[first], part_label[first]
     span_length = np.bincount(span_of_part, weights=part_end - part_start).astype(np.int64)
 
-    canonical = np.lexsort((pass_annotator[span_pass], span_label, span_end, span_start))
+    extent = _extents(span_of_part, part_start, part_end, first)
+    # Of one annotator, spans in parts can have all else in common.
+    canonical = np.lexsort((extent, pass_annotator[span_pass], span_label, span_end, span_start))
     rank = np.empty_like(canonical)
     rank[canonical] = np.arange(len(canonical))
     part_span = rank[span_of_part]
     by_start = np.lexsort((part_span, part_end, part_start))
-    extent = _extents(span_of_part, part_start, part_end, first)
     return Layer(
         scheme=scheme,
         annotators=tuple(everybody[code] for code in annotator_id),
@@ -207,19 +208,21 @@ def _labels(declared: tuple[str, ...], column: pd.Series) -> tuple[tuple[str, ..
 
 
 def _extents(span_of_part: Ints, start: Ints, end: Ints, first: Ints) -> Ints:
-    """A code per span that is equal exactly where all parts are equal.
+    """A code per span that is equal exactly where all parts are equal, whatever their order.
 
     A contiguous span is known by its start and length alone; only the discontinuous ones, which
-    are few, need their parts compared.
+    are few, need their parts compared. They come last, sorted by their parts.
     """
     last = np.append(first[1:], len(start))[: len(first)] - 1
     longest = int((end[last] - start[first]).max(initial=0)) + 1
     code: Ints = start[first] * longest + (end[last] - start[first])
     beyond = int(code.max(initial=0)) + 1
-    known: dict[tuple[bytes, bytes], int] = {}
-    for span in np.flatnonzero(last > first):
-        parts = slice(first[span], last[span] + 1)
-        code[span] = beyond + known.setdefault(
-            (start[parts].tobytes(), end[parts].tobytes()), len(known)
-        )
+    parts = {
+        span: tuple(zip(start[begin:stop].tolist(), end[begin:stop].tolist(), strict=True))
+        for span in np.flatnonzero(last > first).tolist()
+        for begin, stop in [(first[span], last[span] + 1)]
+    }
+    rank = {extent: number for number, extent in enumerate(sorted(set(parts.values())))}
+    for span, extent in parts.items():
+        code[span] = beyond + rank[extent]
     return code

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from potato_iaa import Corpus
+from potato_iaa import Agreement, Corpus, measure
 from potato_iaa.corpus import Scheme
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
+from tests.corpora import parts_corpus
 from tests.worlds import FIELDS, LENGTH, TEXTS, World, worlds
 
 # A world has many spans, and a corpus of it is slow to make.
@@ -98,9 +100,34 @@ def in_order(world: World, layer: Layer) -> list:  # type: ignore[type-arg]
         left.remove(marked)
         ordered.append(marked)
     assert not left
-    keys = [(*one.unit, one.start, one.end, one.label, one.who) for one in ordered]
+    keys = [
+        (*one.unit, one.start, one.end, one.label, one.who, len(one.parts) > 1, one.parts)
+        for one in ordered
+    ]
     assert keys == sorted(keys)
     return ordered
+
+
+PARTS: dict[str, list[tuple[int, int]]] = {
+    "one": [(0, 9)],
+    "a few": [(0, 1), (2, 3), (8, 9)],
+    "others": [(0, 1), (4, 5), (8, 9)],
+}
+
+
+@pytest.mark.parametrize("order", list(permutations(PARTS)))
+def test_the_order_in_which_spans_in_parts_were_stored_changes_nothing(
+    order: tuple[str, ...],
+) -> None:
+    def measured(names: Iterable[str]) -> Agreement:
+        marked = [("X", PARTS[name]) for name in names]
+        texts = {"d1": "a b c d e f"}
+        corpus = parts_corpus({"d1": {"ann": marked, "ben": [("X", PARTS["others"])]}}, texts)
+        return measure(corpus, bootstrap=20)
+
+    found, right = measured(order), measured(PARTS)
+    assert found.signature == right.signature
+    assert found.to_dict() == right.to_dict()
 
 
 @few
