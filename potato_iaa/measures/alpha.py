@@ -23,9 +23,20 @@ def nominal_alpha(disagreement: Floats, values: Floats) -> Floats:
     >>> print(f"{nominal_alpha(np.array(8.0), counts):.3f}")
     0.743
     """
-    n = values.sum(axis=0)
-    variation = n * n - (values * values).sum(axis=0)
-    return 1 - ratio((n - 1) * disagreement, variation)
+    return 1 - ratio((values.sum(axis=0) - 1) * disagreement, variation(values))
+
+
+def variation(values: Floats) -> Floats:
+    """Σ n_c·(n − n_c), which is n² − Σ n_c²: the pairs of values that differ, twice.
+
+    Of a value that nearly all have, the squares of its number and of all would cancel.
+
+    >>> import numpy as np
+    >>> float(variation(np.array([9.0, 1.0])))
+    18.0
+    """
+    pairs: Floats = (values * (values.sum(axis=0) - values)).sum(axis=0)
+    return pairs
 
 
 def observed_agreement(disagreement: Floats, values: Floats) -> Floats:
@@ -38,6 +49,20 @@ def chance_agreement(values: Floats) -> Floats:
     """Σ of the squared shares of the values: the chance that two of them are equal."""
     n = values.sum(axis=0)
     return ratio((values * values).sum(axis=0), n * n)
+
+
+def beyond_chance(disagreement: Floats, values: Floats) -> Floats:
+    """(observed − chance)/(1 − chance) = 1 − n·Σ_{c≠k} o_ck / (n² − Σ n_c²).
+
+    NaN if and only if chance agreement is 1.
+
+    Source: Fleiss 1971, doi:10.1037/h0031619, whose thirty patients were each diagnosed six times:
+
+    >>> import numpy as np
+    >>> beyond_chance(np.array(80.0), np.array([26.0, 26.0, 30.0, 55.0, 43.0])).round(3)
+    np.float64(0.43)
+    """
+    return 1 - ratio(values.sum(axis=0) * disagreement, variation(values))
 
 
 def weighted(coincidences: Coincidences, weights: Floats) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 from potato_iaa.arrays import Floats, group_stop, pairs_ahead, ratio, stack, weigh
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.counts import Comparisons, tally
-from potato_iaa.measures.alpha import chance_agreement, observed_agreement
+from potato_iaa.measures.alpha import beyond_chance
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
@@ -75,19 +75,6 @@ class KappaFigures:
     cohen: PairKappas
     scott: PairKappas
     fleiss: Estimate
-
-
-def kappa(observed: Floats, chance: Floats) -> Floats:
-    """(observed − chance)/(1 − chance); NaN (undefined) if and only if chance agreement is 1.
-
-    Source: Cohen 1960, doi:10.1177/001316446002000104. Its example of p. 45, .70 observed and .41
-    by chance:
-
-    >>> import numpy as np
-    >>> kappa(np.array([0.70]), np.array([0.41])).round(3)
-    array([0.492])
-    """
-    return ratio(observed - chance, 1 - chance)
 
 
 def judge(layer: Layer, tokens: Tokens, coding: Coding, comparisons: Comparisons) -> Judgements:
@@ -221,7 +208,7 @@ class Judged:
 
     @property
     def cohen(self) -> Floats:
-        """Cohen's kappa, NaN if and only if chance agreement is 1: see ``kappa``."""
+        """Cohen's kappa, NaN if and only if chance agreement is 1."""
         chance = self.products
         return ratio(self.tokens * self.alike - chance, self.tokens**2 - chance)
 
@@ -292,7 +279,7 @@ def _fleiss(layer: Layer, coincidences: Coincidences, weights: Floats) -> Estima
     chosen = weights * complete[:, np.newaxis]
     values = coincidences.values.T @ chosen
     disagreement = coincidences.disagreement @ chosen
-    figure = kappa(observed_agreement(disagreement, values), chance_agreement(values))
+    figure = beyond_chance(disagreement, values)
     why = NO_VARIATION if complete.any() else NO_COMPLETE_ITEMS
     if everybody < 2:
         why, figure = ONE_ANNOTATOR, np.full(len(figure), np.nan)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from potato_iaa.arrays import Floats, Ints, present, ratio, stack
+from potato_iaa.arrays import Floats, Ints, present, stack
 from potato_iaa.layer import Layer
 from potato_iaa.matcher import Comparisons
 from potato_iaa.measures.agreement import Settings, TokenFigures
 from potato_iaa.measures.alpha import (
+    beyond_chance,
     chance_agreement,
     label_alphas,
     nominal_alpha,
@@ -138,9 +139,6 @@ def token_figures(
 
     coincidences = counted.met["label"]
     disagreement, values = weighted(coincidences, ground.weights)
-    observed = observed_agreement(disagreement, values)
-    chance = chance_agreement(values)
-    beyond = ratio(observed - chance, 1 - chance)
     total = values[:, 0].sum()
     checked = audit and shared and tokens
     return TokenFigures(
@@ -160,9 +158,9 @@ def token_figures(
                 layer.labels, label_alphas(counted.labels, ground.weights), strict=True
             )
         },
-        observed_agreement=figure(observed),
-        chance_agreement=figure(chance),
-        beyond_chance=figure(beyond),
+        observed_agreement=figure(observed_agreement(disagreement, values)),
+        chance_agreement=figure(chance_agreement(values)),
+        beyond_chance=figure(beyond_chance(disagreement, values)),
         label_shares={
             name: float(count / total)
             for name, count in zip(coincidences.scale.names, values[:, 0], strict=True)

@@ -12,6 +12,7 @@ from potato_iaa.arrays import Floats, Ints, group_stop, present, ratio, stack, w
 from potato_iaa.layer import Layer
 from potato_iaa.matcher.edges import Edges, overlap_edges
 from potato_iaa.matcher.nodes import make_nodes
+from potato_iaa.measures.alpha import variation
 from potato_iaa.measures.bootstrap import estimate
 from potato_iaa.measures.estimate import (
     NO_SHARED_ITEMS,
@@ -260,8 +261,7 @@ def u_alpha(disagreement: Floats, lengths: Floats, squares: Floats) -> Floats:
     Source: Krippendorff, Mathet, Bouvry & Widlöcher 2016, doi:10.1007/s11135-015-0266-1.
     """
     total = lengths.sum(axis=0)
-    expected = total * (total**2 - (lengths**2).sum(axis=0))
-    return 1 - ratio(disagreement * (total**2 - squares), expected)
+    return 1 - ratio(disagreement * (total**2 - squares), total * variation(lengths))
 
 
 def cu_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
 import pytest
 
 from potato_iaa.measures.alpha import (
+    beyond_chance,
     chance_agreement,
     label_alphas,
     nominal_alpha,
     observed_agreement,
+    variation,
     weighted,
 )
 from potato_iaa.measures.tokens import Coincidences, LabelCoincidences
@@ -42,6 +45,23 @@ def coincidences(units: Units) -> Coincidences:
 
 def drawn(units: Units, weights: list[int]) -> Units:
     return [unit for unit, weight in zip(units, weights, strict=True) for _ in range(weight)]
+
+
+@pytest.mark.parametrize("size", [10, 10**4, 10**8, 10**12, 10**15])
+@pytest.mark.parametrize("marked", [[1], [1, 2], [3, 1, 1]])
+def test_few_marks_among_any_number_of_values_lose_no_digit(size: int, marked: list[int]) -> None:
+    differing = 3
+    counts = [size - sum(marked), *marked]
+    varied = size**2 - sum(count**2 for count in counts)
+    of = np.array(float(differing)), np.array(counts, dtype=np.float64)
+    assert variation(of[1]) == varied
+    # What is near 0 here is the difference of two numbers near 1.
+    assert nominal_alpha(*of) == pytest.approx(
+        float(1 - Fraction((size - 1) * differing, varied)), rel=1e-12, abs=1e-15
+    )
+    assert beyond_chance(*of) == pytest.approx(
+        float(1 - Fraction(size * differing, varied)), rel=1e-12, abs=1e-15
+    )
 
 
 WEIGHTS = [[1, 1, 1, 1, 1, 1], [2, 0, 1, 0, 3, 0], [0, 1, 0, 2, 0, 3], [0, 0, 0, 0, 0, 0]]

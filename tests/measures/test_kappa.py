@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 
 from potato_iaa.blocks import cut
 from potato_iaa.measures import measuring
 from potato_iaa.measures.estimate import plain
-from potato_iaa.measures.kappa import kappa
 from tests.corpora import Figures, Marks, assert_undefined, corpus_of, figures_of
 
 NAMES = ("cohen", "scott", "fleiss")
@@ -87,13 +85,6 @@ def test_the_reason_for_no_mean_is_the_first_that_holds(marks: Marks, why: str, 
         found = kappas(marks)[name]["mean"]
         assert_undefined(found, why)
         assert (found["n"], found["of"]) == (0, pairs)
-
-
-@pytest.mark.parametrize("beyond", [1e-3, 1e-7, 1e-10, 1e-13])
-def test_kappa_has_a_value_however_near_to_one_chance_agreement_is(beyond: float) -> None:
-    # A quarter of what chance leaves open is not agreed upon.
-    found = kappa(np.array([1 - beyond / 4]), np.array([1 - beyond]))
-    assert found == pytest.approx(3 / 4, rel=1e-2)
 
 
 @pytest.mark.parametrize(("name", "value"), [("cohen", 1 / 2), ("scott", 7 / 15)])
