@@ -17,7 +17,7 @@ from potato_iaa.jobs.task import Tell, measure_options, read_corpus
 from potato_iaa.jobs.times import parse_time, pass_times
 from potato_iaa.measures.agreement import Agreement
 from potato_iaa.measures.bootstrap import estimate
-from potato_iaa.measures.estimate import Estimate
+from potato_iaa.measures.estimate import Estimate, below
 from potato_iaa.measures.findings import FEW_ITEMS, LEAST_RESAMPLED
 from potato_iaa.measures.measuring import measure
 from potato_iaa.measures.names import MeasureName
@@ -144,7 +144,7 @@ class Difference:
     def is_clear(self) -> bool:
         """Whether the interval of the change leaves out 0."""
         low, high = self.change.low, self.change.high
-        return low is not None and high is not None and (low > 0 or high < 0)
+        return low is not None and high is not None and (below(0, low) or below(high, 0))
 
     def to_dict(self) -> dict[str, Any]:
         """The difference as ``--json`` prints it."""

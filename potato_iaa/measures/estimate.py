@@ -67,6 +67,15 @@ def plain(value: float | None) -> float | None:
     return 0.0 if abs(value) < NOISE else float(f"{value:.12g}")
 
 
+def below(one: float, other: float) -> bool:
+    """Whether a figure is below another by more than the noise of rounding.
+
+    >>> below(0.7, 0.8), below(0.1 + 0.2, 0.3), below(0.3, 0.1 + 0.2), below(-1e-17, 0.0)
+    (True, False, False, False)
+    """
+    return one < other and plain(one) != plain(other)
+
+
 def reasons(value: Floats, why: Any) -> npt.NDArray[np.object_]:
     """``why`` where ``value`` is undefined, ``None`` where it has a value."""
     told = np.full(len(value), None, dtype=object)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from potato_iaa.ledger import UNREADABLE
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
-from potato_iaa.measures.estimate import Estimate, records
+from potato_iaa.measures.estimate import Estimate, below, records
 
 FEW_ITEMS = 10
 # Every resample of a single item is that item again.
@@ -155,7 +155,7 @@ def overlapping(one: Estimate, other: Estimate) -> bool:
     """Whether two intervals share a value; without intervals, nothing can be told apart."""
     if one.low is None or other.low is None or one.high is None or other.high is None:
         return True
-    return one.low <= other.high and other.low <= one.high
+    return not below(other.high, one.low) and not below(one.high, other.low)
 
 
 def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
@@ -240,7 +240,7 @@ def _labels(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]:
         if averages.mean_over_pairs.high is not None
         and headline.value is not None
         and scheme.corpus.items_shared >= LEAST_RESAMPLED
-        and averages.mean_over_pairs.high < headline.value
+        and below(averages.mean_over_pairs.high, headline.value)
     ]
     for value, label in sorted(low)[:3]:
         yield Finding(
@@ -279,7 +279,7 @@ def _annotators(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding
         for row in records(table)
         if row["high"] is not None
         and row["without"] is not None
-        and row["high"] < headline.value
+        and below(row["high"], headline.value)
         and passes[row["annotator"]] >= FEW_ITEMS
     ]
     ranked = sorted(apart, key=lambda row: (row["value"], row["annotator"]))
@@ -311,8 +311,10 @@ def _sides(scheme: SchemeAgreement) -> Iterator[Finding]:
         told = ""
         if away.low is not None:
             told = ": no difference beyond its interval"
-        if away.low is not None and away.high is not None and (away.low > 0 or away.high < 0):
-            told = ": more than humans do" if away.low > 0 else ": less than humans do"
+        if away.low is not None and below(0, away.low):
+            told = ": more than humans do"
+        if away.high is not None and below(away.high, 0):
+            told = ": less than humans do"
         yield Finding(
             "sides",
             "main",

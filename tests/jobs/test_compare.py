@@ -108,6 +108,8 @@ def test_nothing_is_clear_between_equals() -> None:
         (0.01, 0.12, "[0.01, 0.12]"),
         (0.0, 0.12, "[0.00, 0.12]"),
         (-0.004, 0.12, "[0.00, 0.12]"),
+        # The noise of rounding is no difference.
+        (1e-16, 0.12, "[0.00, 0.12]"),
         (0.0002, 0.012, "[0.0002, 0.0120]"),
     ],
 )
@@ -120,6 +122,7 @@ def test_an_interval_shows_that_it_leaves_out_zero(low: float, high: float, show
     (row,) = [line for line in told.splitlines() if "exact, typed" in line]
     assert shown in row
     assert ("clear" in row) == difference.is_clear == ("0.00," not in shown)
+    assert difference.to_dict()["clear"] == difference.is_clear
 
 
 def test_parts_of_a_project_by_their_items() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from potato_iaa import Corpus
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate
 from potato_iaa.measures.findings import findings, shown
@@ -435,6 +436,34 @@ def test_every_finding_is_a_sentence_without_missing_values(small: Small) -> Non
         assert finding.weight in ("main", "note", "warning")
         assert re.fullmatch(r"[A-Z0-9“].*\.", finding.text), finding.text
         assert not re.search(r"\b(nan|inf|None|n/a)\b|—|  ", finding.text), finding.text
+
+
+def equals(people: str, common: int, own: int, **roles: str) -> SchemeAgreement:
+    """Twelve items on which any two share ``common`` spans, and each has ``own`` beside them."""
+    names = [f"d{number:02}" for number in range(12)]
+    spans = [
+        (item, who, 4 * place, 4 * place + 3, "X")
+        for item in names
+        for number, who in enumerate(people)
+        for place in (*range(common), *range(common + own * number, common + own * (number + 1)))
+    ]
+    items = [(item, "abc " * 60) for item in names]
+    return scheme_of(
+        Corpus.from_tables(items=items, passes=[], spans=spans, roles=roles), bootstrap=30
+    )
+
+
+SHARES = [(7, 3), (9, 1), (5, 1), (3, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(("common", "own"), SHARES)
+@pytest.mark.parametrize("people", ["ABC", "ABCD", "ABCDE", "ABCDEF"])
+def test_nobody_stands_out_among_equals_by_the_noise_of_rounding(
+    people: str, common: int, own: int
+) -> None:
+    assert not said(equals(people, common, own), "annotators")
+    (sentence,) = said(equals(people, common, own, **{people[-1]: "system"}), "sides")
+    assert sentence.endswith(": no difference beyond its interval.")
 
 
 def test_no_verdict_is_given_on_f1() -> None:
