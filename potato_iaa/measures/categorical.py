@@ -37,7 +37,8 @@ TOLERANCE = 1e-9
 AUDIT_MEMORY = 50_000_000
 # Numbers held at once for a block of resamples.
 BLOCK = 4_000_000
-_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$")
+# A hyphen behind a letter or a digit joins, and is no sign.
+_NUMBER = re.compile(r"(?:(?<![0-9A-Za-z])-)?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$")
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,12 @@ def _single_answers(
 
 def _number(text: str, scheme: CategoricalScheme) -> float:
     """The number that an answer stands for: itself, its last digits, or its place on the scale."""
-    found = _NUMBER.search(text.strip())
-    if found:
-        return float(found[0])
+    stripped = text.strip()
+    found = _NUMBER.search(stripped)
+    # What begins with a number and is none, such as a range or a date, does not mean its end.
+    if found and (found[0] == stripped or not stripped.lstrip("-+.")[:1].isdigit()):
+        number = float(found[0])
+        return number if math.isfinite(number) else math.nan
     return float(scheme.labels.index(text)) if text in scheme.labels else math.nan
 
 
@@ -196,13 +200,15 @@ def _alpha(table: _Table, level: str, weights: _Weights) -> tuple[Estimate, Esti
     agreeing = (counts.power(2).sum(axis=1) - m) / np.maximum(m - 1, 1)
     disagreement = (m - agreeing) @ drawn
     given = weighted_sums(counts.T, drawn)
+    values = table.values
     if level == "nominal":
         alpha = nominal_alpha(disagreement, given)
     elif level == "interval":
-        alpha = _interval_alpha(counts, table.values, drawn)
+        values = _scaled(values)
+        alpha = _interval_alpha(counts, values, drawn)
     else:
         alpha = _ordinal_alpha(counts, drawn)
-    _audit(counts, table.values, level, alpha)
+    _audit(counts, values, level, alpha)
     return (
         estimate(alpha, why=why, **size),
         estimate(observed_agreement(disagreement, given), why=why, **size),
@@ -210,13 +216,25 @@ def _alpha(table: _Table, level: str, weights: _Weights) -> tuple[Estimate, Esti
     )
 
 
+def _scaled(values: Floats) -> Floats:
+    """Values from −1 to 1 about their middle, which have the same interval alpha.
+
+    Of large values the squares would overflow, of small ones vanish, and far from zero the
+    difference of two large sums would be lost.
+    """
+    if len(values) < 2:
+        return np.zeros(len(values))
+    # Distinct and sorted; the sum of both ends could overflow.
+    away = values - (values[0] / 2 + values[-1] / 2)
+    scaled: Floats = away / (away[-1] or 1.0)
+    return scaled
+
+
 def _interval_alpha(counts: sparse.csr_array, values: npt.NDArray[Any], drawn: Floats) -> Floats:
     """Interval alpha from sums, sums of squares and numbers of the values of each item.
 
     Σ over ordered pairs of (v − w)² is 2·(n·Σ v² − (Σ v)²), within an item and over all of them.
     """
-    # Values from their middle on: far from zero the difference of two large sums would be lost.
-    values = values - values.mean() if len(values) else values
     m, total, squares = counts.sum(axis=1), counts @ values, counts @ values**2
     within = 2 * (m * squares - total**2) / np.maximum(m - 1, 1)
     n, all_values, all_squares = m @ drawn, total @ drawn, squares @ drawn

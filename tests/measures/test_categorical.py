@@ -204,6 +204,9 @@ def test_numbers_that_are_written_in_two_ways_are_equal() -> None:
         pytest.param("scale_3", 3.0, id="scale_3"),
         pytest.param("scale_12", 12.0, id="scale_12"),
         pytest.param("quality:::scale_3", 3.0, id="quality:::scale_3"),
+        pytest.param("scale-3", 3.0, id="a hyphen that joins"),
+        pytest.param("scale_-3", -3.0, id="a sign behind a joint"),
+        pytest.param("q1:::scale_3", 3.0, id="digits before the last"),
     ],
 )
 @pytest.mark.parametrize("kind", ["likert", "slider", "number"])
@@ -234,9 +237,25 @@ def test_other_ways_to_write_a_number(kind: str, text: str, number: float) -> No
     assert_stands_for(kind, text, number)
 
 
-def test_an_answer_without_a_number_is_unknown_where_one_is_asked_for() -> None:
-    found = figures({"d1": {"A": "bad_text", "B": "3"}, "d2": {"A": "3", "B": "4"}}, "likert")
+@pytest.mark.parametrize(
+    "text", ["bad_text", "3-5", "-3-5", "2024-01-05", "1.2.3", "1e999", "-1e999", "nan", "inf", ""]
+)
+@pytest.mark.parametrize("kind", ["likert", "slider", "number"])
+def test_an_answer_without_a_number_is_unknown_where_one_is_asked_for(kind: str, text: str) -> None:
+    found = figures({"d1": {"A": text, "B": "3"}, "d2": {"A": "3", "B": "4"}}, kind)
     assert (found.unknown, found.items) == (1, 1)
+
+
+@pytest.mark.parametrize("power", [-300, -170, -20, 0, 20, 150, 200, 307])
+@pytest.mark.filterwarnings("error")
+def test_the_scale_of_numbers_changes_no_interval_alpha(power: int) -> None:
+    texts = columns("1254", "1345", names="AB")
+    answers = {
+        item: {who: f"{text}e{power}" for who, text in by.items()} for item, by in texts.items()
+    }
+    right = package_alpha(as_numbers(texts), "interval")
+    assert right is not None
+    assert figures(answers, "number").alpha.value == pytest.approx(right, abs=1e-9)
 
 
 def test_several_stored_values_are_unknown_and_not_the_last() -> None:
