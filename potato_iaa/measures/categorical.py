@@ -217,30 +217,38 @@ def _alpha(table: _Table, level: str, weights: _Weights) -> tuple[Estimate, Esti
 
 
 def _scaled(values: Floats) -> Floats:
-    """Values from −1 to 1 about their middle, which have the same interval alpha.
+    """Values over the power of two above them all, which loses no digit and changes no alpha.
 
-    Of large values the squares would overflow, of small ones vanish, and far from zero the
-    difference of two large sums would be lost.
+    Of large values the squares would overflow, and of small ones vanish.
     """
-    if len(values) < 2:
-        return np.zeros(len(values))
-    # Distinct and sorted; the sum of both ends could overflow.
-    away = values - (values[0] / 2 + values[-1] / 2)
-    scaled: Floats = away / (away[-1] or 1.0)
+    _, exponent = np.frexp(np.abs(values).max(initial=0.0))
+    scaled: Floats = np.ldexp(values, -exponent)
     return scaled
 
 
-def _interval_alpha(counts: sparse.csr_array, values: npt.NDArray[Any], drawn: Floats) -> Floats:
-    """Interval alpha from sums, sums of squares and numbers of the values of each item.
+def _interval_alpha(counts: sparse.csr_array, values: Floats, drawn: Floats) -> Floats:
+    """Interval alpha: the squared differences within items, and between all values.
 
-    Σ over ordered pairs of (v − w)² is 2·(n·Σ v² − (Σ v)²), within an item and over all of them.
+    Σ over ordered pairs of (v − w)² is 2·n·Σ (v − mean)²; about any other place than their own
+    mean, of values close together the difference of two large sums would be lost.
     """
-    m, total, squares = counts.sum(axis=1), counts @ values, counts @ values**2
-    within = 2 * (m * squares - total**2) / np.maximum(m - 1, 1)
-    n, all_values, all_squares = m @ drawn, total @ drawn, squares @ drawn
-    expected = 2 * (n * all_squares - all_values**2)
+    table = counts.tocoo()
+    m = counts.sum(axis=1)
+    mean = counts @ values / m
+    away = table.data * (values[table.col] - mean[table.row]) ** 2
+    within = 2 * m * np.bincount(table.row, away, minlength=len(m)) / np.maximum(m - 1, 1)
+    given = weighted_sums(counts.T, drawn)
+    n = given.sum(axis=0)
+    expected = (
+        2
+        * n
+        * [
+            column @ (values - centre) ** 2
+            for column, centre in zip(given.T, values @ given / np.maximum(n, 1), strict=True)
+        ]
+    )
     # Rounding leaves something where all drawn values are equal: so tell by the values themselves.
-    varied = np.count_nonzero(weighted_sums(counts.T, drawn) > 0, axis=0) > 1
+    varied = np.count_nonzero(given > 0, axis=0) > 1
     return 1 - ratio((within @ drawn) * (n - 1), np.where(varied, expected, 0))
 
 

@@ -246,6 +246,21 @@ def test_an_answer_without_a_number_is_unknown_where_one_is_asked_for(kind: str,
     assert (found.unknown, found.items) == (1, 1)
 
 
+def test_an_answer_far_from_all_others_leaves_the_resamples_without_it_in_order() -> None:
+    rows = {"d1": ("0.1", "0.1"), "d2": ("0.2", "0.3"), "d3": ("1e12", "1e12")}
+    answers = {item: dict(zip("AB", row, strict=True)) for item, row in rows.items()}
+    found = figures(answers, "number", resamples=200).alpha
+    assert found.high == 1.0
+    assert found.low is not None
+    assert found.replicates is not None
+    replicates = {round(float(value), 9) for value in found.replicates if not np.isnan(value)}
+    # Without d3, d1 twice: Σ v = .9, Σ v² = .17, one pair of six values differs by .1; or d2 twice.
+    for total, squares, differing in ((0.9, 0.17, 1), (1.2, 0.28, 2)):
+        right = 1 - 5 * differing * 2 * 0.1**2 / (2 * (6 * squares - total**2))
+        assert round(right, 9) in replicates
+    assert max(replicates) == 1
+
+
 @pytest.mark.parametrize("power", [-300, -170, -20, 0, 20, 150, 200, 307])
 @pytest.mark.filterwarnings("error")
 def test_the_scale_of_numbers_changes_no_interval_alpha(power: int) -> None:
