@@ -273,9 +273,13 @@ def cu_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:
 
 
 def k_u_alpha(met: Floats, met_alike: Floats, met_squares: Floats) -> Floats:
-    """(k)uα of every label k: where one of two intersecting units has label k, has the other?"""
+    """(k)uα of every label k: where one of two intersecting units has label k, has the other?
+
+    NaN too where the letter of the definition expects less than nothing of a label.
+    """
     expected, total = _expected_alike(met, met_squares)
-    expected_met = ratio(met * total - met_squares, _pool(met, met_squares))
+    pairs = met * total - met_squares
+    expected_met = ratio(np.where(pairs > 0, pairs, np.nan), _pool(met, met_squares))
     observed = ratio(met - met_alike, met)
     # Where one label alone intersects, the divisor is exactly 0.
     alpha: Floats = 1 - ratio(observed * expected_met, expected_met - expected)

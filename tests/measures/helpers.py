@@ -35,7 +35,8 @@ def naive_family(continua: Iterable[Continuum]) -> dict[str, Any]:
     of an item's characters are compared for all ordered pairs of its annotators. Keys: ``u``,
     ``binary``, ``cu``, ``cu_coverage``, ``k`` (label → alpha); undefined ones are ``None``. So are
     cuα and (k)uα where l*.. − X/l*.., by which their expected part is divided, is not positive: a
-    single intersection, once there are more than two annotators.
+    single intersection, once there are more than two annotators; and (k)uα where what is expected
+    of the label is not.
     """
     met: dict[tuple[str, str], float] = {}
     starred: dict[tuple[str, str], float] = {}
@@ -143,5 +144,6 @@ def _intersecting(
     for label in present:
         row = sum(expected(c, label) for c in present)
         lost = sums[label] - starred.get((label, label), 0.0)
-        k[label] = 1 - row / sums[label] * lost / (row - expected(label, label))
+        if row > 1e-12:
+            k[label] = 1 - row / sums[label] * lost / (row - expected(label, label))
     return {"cu": cu, "cu_coverage": coverage, "k": k}

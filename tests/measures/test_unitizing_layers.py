@@ -503,6 +503,18 @@ def test_one_intersection_among_more_than_two_annotators_leaves_cu_alpha_undefin
             assert_undefined(figure)
 
 
+def test_of_a_label_of_which_less_than_nothing_is_expected_nothing_is_told() -> None:
+    # Of five annotators two share 60 characters of K, and K meets Z on one: l*_K = 121/4,
+    # X_K = (2·60² + 1)/4, and with one character of Z by all, l*_Z = (1 + 20)/4: l*_K·l*.. < X_K.
+    passes: Passes = {
+        "A": [(0, 60, "K"), (61, 62, "K"), (63, 64, "Z")],
+        "B": [(0, 60, "K"), (61, 62, "Z"), (63, 64, "Z")],
+        **{who: [(63, 64, "Z")] for who in "CDE"},
+    }
+    found = unitizing({"d1": passes}, {"d1": 100})["k_u_alpha"]
+    assert_undefined(found["K"], "too few intersections to expect anything by chance")
+
+
 def test_a_label_says_whether_it_meets_nothing_or_nothing_else_does() -> None:
     marks = {"d1": {"A": [LONG, (8, 9, "Y")], "B": [LONG]}}
     found = unitizing(marks, {"d1": 10})["k_u_alpha"]
