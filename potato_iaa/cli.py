@@ -259,6 +259,11 @@ def _run(arguments: list[str]) -> int:
         return _fail(*getattr(fault, "sentences", (str(fault),)))
     except typer.TyperException as fault:
         return _fail(f"{fault.format_message().rstrip('.')}: see --help.")
+    except MemoryError:
+        return _fail(
+            "memory ran out: measure fewer items with --include-items, one scheme with --scheme, "
+            "or with less --bootstrap."
+        )
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:

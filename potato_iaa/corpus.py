@@ -21,8 +21,8 @@ ANNOTATOR_COLUMNS = ("annotator", "role")
 ANSWER_COLUMNS = ("item", "annotator", "scheme", "label", "value")
 ROLES = ("human", "system", "gold")
 DEFAULT_SCHEME = "spans"
-# No text reaches farther, and hundreds of them fit on one 64-bit axis.
-FARTHEST = 10**16
+# No text is so long, and the places of millions of such texts fit into 64 bits.
+FARTHEST = 2**40
 _NAMES = ("item", "field", "annotator", "scheme", "label")
 
 

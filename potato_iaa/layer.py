@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from potato_iaa.arrays import Ints, group_starts
+from potato_iaa.arrays import Ints, group_starts, row_keys
 from potato_iaa.corpus import Corpus
 
 
@@ -210,12 +210,11 @@ def _labels(declared: tuple[str, ...], column: pd.Series) -> tuple[tuple[str, ..
 def _extents(span_of_part: Ints, start: Ints, end: Ints, first: Ints) -> Ints:
     """A code per span that is equal exactly where all parts are equal, whatever their order.
 
-    A contiguous span is known by its start and length alone; only the discontinuous ones, which
-    are few, need their parts compared. They come last, sorted by their parts.
+    A contiguous span is known by its start and end alone; only the discontinuous ones, which are
+    few, need their parts compared. They come last, sorted by their parts.
     """
     last = np.append(first[1:], len(start))[: len(first)] - 1
-    longest = int((end[last] - start[first]).max(initial=0)) + 1
-    code: Ints = start[first] * longest + (end[last] - start[first])
+    code = row_keys([start[first], end[last]])
     beyond = int(code.max(initial=0)) + 1
     parts = {
         span: tuple(zip(start[begin:stop].tolist(), end[begin:stop].tolist(), strict=True))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from potato_iaa import cli
@@ -449,6 +450,17 @@ def test_an_interruption_is_told_in_one_line(run: Run, monkeypatch: pytest.Monke
     monkeypatch.setattr("potato_iaa.loaders.read_project", interrupted)
     outcome = run("report", SAMPLES / "pii_spans")
     assert outcome == Outcome(130, "", "potato-iaa: interrupted.\n")
+    assert os.listdir() == []
+
+
+def test_where_memory_runs_out_there_is_a_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_large(*_: object, **__: object) -> None:
+        np.zeros(2**59)
+
+    monkeypatch.setattr("potato_iaa.measures.measuring.measure", too_large)
+    assert_refused(run("report", SAMPLES / "pii_spans"), "memory ran out", "--include-items")
     assert os.listdir() == []
 
 

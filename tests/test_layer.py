@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from potato_iaa import Agreement, Corpus, measure
-from potato_iaa.corpus import Scheme
+from potato_iaa.corpus import FARTHEST, Scheme
 from potato_iaa.errors import UsageError
 from potato_iaa.layer import Layer, make_layer
 from tests.corpora import parts_corpus
@@ -128,6 +128,19 @@ def test_the_order_in_which_spans_in_parts_were_stored_changes_nothing(
     found, right = measured(order), measured(PARTS)
     assert found.signature == right.signature
     assert found.to_dict() == right.to_dict()
+
+
+def test_places_as_far_out_as_can_be_are_told_apart() -> None:
+    far = FARTHEST
+    names = [f"d{number}" for number in range(1000)]
+    spans = [(item, who, far - 2, far, "X") for item in names for who in ("ann", "ben")]
+    spans += [(item, "ann", far - 1, far, "X") for item in names]
+    corpus = Corpus.from_tables(items=[(item, None) for item in names], passes=[], spans=spans)
+    layer = make_layer(corpus, "spans")
+    assert (layer.span_start >= 0).all()
+    assert len(set(layer.span_extent.tolist())) == 2000
+    figure = measure(corpus, bootstrap=0).schemes["spans"].f1["exact_typed"].averages.pooled
+    assert figure.value == pytest.approx(2 * 1000 / 3000)
 
 
 @few

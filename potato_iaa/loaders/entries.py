@@ -14,17 +14,18 @@ import msgspec
 import numpy as np
 
 from potato_iaa.arrays import Ints
+from potato_iaa.corpus import FARTHEST
 from potato_iaa.loaders.records import Answer, OddSpan, Part, StoredSpans
 from potato_iaa.loaders.values import mapping, one_or_many, sequence, well_formed
 
-LARGEST_OFFSET = 2**53
 # So many spans at once are still in the processor's cache when the next of their columns is taken.
 BATCH = 1000
 NOT_A_SPAN = "the entry is not a span"
 NO_LABEL = "the span has no label"
 NO_OFFSETS = "the offsets are not whole numbers"
 
-_Offset = Annotated[int, msgspec.Meta(ge=-LARGEST_OFFSET, le=LARGEST_OFFSET)]
+_Label = Annotated[str, msgspec.Meta(min_length=1)]
+_Offset = Annotated[int, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
 
 
 class EntryPart(msgspec.Struct, gc=False):
@@ -39,7 +40,7 @@ class Entry(msgspec.Struct, gc=False):
     """A span, named as on disk; keys that are not needed are skipped."""
 
     schema: str
-    name: str
+    name: _Label
     start: _Offset
     end: _Offset
     target_field: str | None = None
@@ -151,7 +152,7 @@ def as_offset(value: Any) -> int | None:
         value = int(value) if value.is_integer() else None
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    return value if abs(value) <= LARGEST_OFFSET else None
+    return value if abs(value) <= FARTHEST else None
 
 
 def stored_spans(

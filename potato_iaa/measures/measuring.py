@@ -55,6 +55,8 @@ from potato_iaa.measures.unitizing import unitizing_figures
 
 ALWAYS = (EXACT, OVERLAP)
 SPAN_RULES = ("exact", "overlap", "soft")
+# Far more than any interval needs: a few digits too many are a slip.
+MOST_RESAMPLES = 1_000_000
 
 Progress = Callable[[str], None]
 Counted = TypeVar("Counted")
@@ -78,11 +80,11 @@ def measure(
     """Measure how far the annotators of ``corpus`` agree on the spans of each scheme.
 
     ``rules`` are match rules beside exact and overlap, which are always measured. ``bootstrap`` is
-    the number of resamples of items (0: no intervals). ``measures`` are coefficients that are made
-    on request: cohen, scott, fleiss, alpha_u, gamma. ``spread`` is where the blocks of a large
-    corpus are counted: no figure depends on it. Offsets and lengths are code points. What
-    has no value is an ``Estimate`` with its reason. Raises UsageError: a rule, scheme, token unit
-    or choice that does not exist.
+    the number of resamples of items (0: no intervals; a million at most). ``measures`` are
+    coefficients that are made on request: cohen, scott, fleiss, alpha_u, gamma. ``spread`` is where
+    the blocks of a large corpus are counted: no figure depends on it. Offsets and lengths are code
+    points. What has no value is an ``Estimate`` with its reason. Raises UsageError: a rule, scheme,
+    token unit or choice that does not exist.
 
     Source: Hripcsak & Rothschild 2005, doi:10.1197/jamia.M1733. A marks three items, B agrees on
     the first and marks nothing on the others, which is disagreement, not missing data:
@@ -156,6 +158,8 @@ def _settings(
     ):
         if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
             raise UsageError(f"{name} is {number!r}: it is a whole number from {least} on.")
+    if bootstrap > MOST_RESAMPLES:
+        raise UsageError(f"bootstrap is {bootstrap:,}: it is at most {MOST_RESAMPLES:,}.")
     for name in measures:
         if name not in ON_REQUEST:
             raise UsageError(f"no measure {name!r} on request: there are {', '.join(ON_REQUEST)}.")

@@ -182,7 +182,7 @@ def check_out(out: str | os.PathLike[str]) -> Path:
     """
     folder = Path(os.path.realpath(out))
     if not folder.exists():
-        if folder.suffix in FILES:
+        if folder.suffix.lower() in FILES:
             raise UsageError(
                 f"output {os.fspath(out)!r} has the name of a file, and a report is a folder of "
                 "several: name a folder."

@@ -190,6 +190,34 @@ def test_entries_that_are_no_spans_are_set_aside_by_name(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.parametrize(
+    "stored",
+    [
+        span(0, 3),
+        span(0, 3, ""),
+        span(0, 3, " "),
+        span(0, 3, "PER", ""),
+        span(0, 3, text=""),
+        span(0, 3, target_field=""),
+        span(0, 3, additional_parts=[]),
+        span(0, 3, **parts((5, 6, ""))),
+        span(3, 0),
+        span(0, 0),
+        span(-1, 3),
+        span(0, 10**6),
+        span(0, 2**40),
+        span(0, 2**40 + 1),
+        span(0, 3, "a \ud800"),
+    ],
+)
+def test_a_span_is_read_the_same_beside_one_that_is_odd(tmp_path: Path, stored: list[Any]) -> None:
+    alone = read(tmp_path / "alone", {"ann": state({"d0": [stored]})})
+    beside = read(tmp_path / "beside", {"ann": state({"d0": [stored], "d1": [7]})})
+    assert marked(beside) == marked(alone)
+    odd = ("set_aside", "the entry is not a span")
+    assert reasons(beside) == sorted([*reasons(alone), odd])
+
+
 def test_a_state_with_numbers_that_json_does_not_know_is_read(tmp_path: Path) -> None:
     traces = {"d1": {"time": float("nan")}}
     document = state({"d0": [span(0, 3)]}, order=ORDER, instance_id_to_behavioral_data=traces)

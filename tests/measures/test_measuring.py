@@ -44,6 +44,8 @@ def test_what_is_no_corpus_is_refused() -> None:
         ({"min_shared_items": 0}, "min_shared_items is 0: it is a whole number from 1 on"),
         ({"bootstrap": -1}, "bootstrap is -1: it is a whole number from 0 on"),
         ({"seed": -1}, "seed is -1: it is a whole number from 0 on"),
+        ({"bootstrap": 1_000_001}, "bootstrap is 1,000,001: it is at most 1,000,000"),
+        ({"bootstrap": 10**30}, "it is at most 1,000,000"),
         ({"measures": ["kappa"]}, "no measure 'kappa' on request: there are cohen, "),
         ({"rules": ["fuzzy"]}, "no match rule 'fuzzy'"),
         ({"rules": "soft"}, "rules are 'soft': give a list of them"),

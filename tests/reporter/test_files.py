@@ -113,9 +113,10 @@ def test_a_file_is_not_replaced(tmp_path: Path) -> None:
         write_report(agreement_of("pii_spans"), tmp_path / "out")
 
 
-def test_a_folder_with_the_name_of_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"out\.json' has the name of a file, and a report is a"):
-        write_report(agreement_of("pii_spans"), tmp_path / "out.json")
+@pytest.mark.parametrize("name", ["out.json", "out.JSON", "iaa.v2.html"])
+def test_a_folder_with_the_name_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name}' has the name of a file, and a report is a"):
+        write_report(agreement_of("pii_spans"), tmp_path / name)
     assert os.listdir(tmp_path) == []
     # Who has such a folder of reports keeps it.
     (tmp_path / "out.json").mkdir()
