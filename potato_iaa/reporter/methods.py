@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from potato_iaa.measures.agreement import Agreement, SchemeAgreement
+from potato_iaa.matcher import EXACT, OVERLAP
+from potato_iaa.measures.agreement import Agreement, SchemeAgreement, Settings
 from potato_iaa.measures.estimate import Estimate
 from potato_iaa.measures.findings import LEAST_RESAMPLED
 from potato_iaa.measures.signature import SPECIFICATION
@@ -50,6 +51,11 @@ CITATIONS = {
         "unitizing textual continua: Further developments. Quality & Quantity, 50(6), 2347-2364. "
         "https://doi.org/10.1007/s11135-015-0266-1"
     ),
+    "gamma": (
+        "Mathet, Y., Widlöcher, A., & Métivier, J.-P. (2015). The unified and holistic method "
+        "gamma (γ) for inter-annotator agreement measure and alignment. Computational Linguistics, "
+        "41(3), 437-479. https://doi.org/10.1162/COLI_a_00227"
+    ),
     "pei": (
         "Pei, J., Ananthasubramaniam, A., Wang, X., Zhou, N., Dedeloudis, A., Sargent, J., & "
         "Jurgens, D. (2022). POTATO: The portable text annotation tool. Proceedings of EMNLP 2022: "
@@ -69,6 +75,13 @@ CHOICES = {
     "roles": "roles of annotators",
     "trim": "blanks at the ends of spans taken off",
     "skip_broken": "without annotators whose files cannot be read",
+}
+REQUESTED = {
+    "cohen": "Cohen's kappa of the tokens (Cohen 1960)",
+    "scott": "Scott's pi of the tokens (Scott 1955)",
+    "fleiss": "Fleiss' kappa of the tokens (Fleiss 1971)",
+    "alpha_u": "the unitizing alpha of 1995 (Krippendorff 1995)",
+    "gamma": "gamma (Mathet et al. 2015)",
 }
 UNITS = {
     "word": "words, a punctuation mark or Han character being a word of its own",
@@ -105,14 +118,19 @@ def _material(agreement: Agreement, scheme: SchemeAgreement) -> str:
     tool = "" if source.kind == "tables" else " in Potato (Pei et al. 2022)"
     passes = MEANING.get(source.passes)
     policy = f" (policy “{source.passes}”: {passes})" if passes else ""
+    empty = (
+        f" The {counted(corpus.empty_passes, 'pass', 'passes')} in which nothing was marked count "
+        "as such: they are judgements, not missing data."
+        if corpus.empty_passes
+        else ""
+    )
     return (
         f"{counted(len(corpus.annotators), 'annotator')} marked spans of the scheme "
         f"“{scheme.scheme}” ({counted(len(corpus.labels), 'label')}: {', '.join(corpus.labels)}) "
         f"in {counted(corpus.items, 'item')}{tool}, in {counted(corpus.passes, 'pass', 'passes')} "
         f"of one annotator through one text{policy} with {counted(corpus.spans, 'span')}; "
-        f"{counted(corpus.items_shared, 'item')} had passes by two or more annotators. "
-        f"Passes in which nothing was marked ({corpus.empty_passes:,}) were kept as such: they are "
-        f"judgements, not missing data.{_chosen(source.reading)}"
+        f"{counted(corpus.items_shared, 'item')} had passes by two or more annotators."
+        f"{empty}{_chosen(source.reading)}{_set_aside(agreement)}"
     )
 
 
@@ -120,6 +138,19 @@ def _chosen(reading: Mapping[str, Any]) -> str:
     """What of the input was read, and as whose, where somebody chose."""
     told = [f"{said}{_listed(reading[name])}" for name, said in CHOICES.items() if name in reading]
     return f" By choice: {'; '.join(told)}." if told else ""
+
+
+def _set_aside(agreement: Agreement) -> str:
+    """How many spans of all that were read are in no figure, and why."""
+    ledger, totals = agreement.ledger, agreement.ledger.totals()
+    lost = ledger.entries[ledger.entries["outcome"] == "set_aside"]
+    if not len(lost):
+        return ""
+    reasons = [f"{why} ({count:,})" for why, count in lost["reason"].value_counts().items()]
+    return (
+        f" Of {counted(totals['read'], 'span')} read in the whole project {len(lost):,} were set "
+        f"aside: {'; '.join(reasons)}."
+    )
 
 
 def _listed(value: Any) -> str:
@@ -157,8 +188,17 @@ def _f1(agreement: Agreement, scheme: SchemeAgreement) -> str:
         "annotators and the items that both passed through, 2·TP/(n_a + n_b), where TP is the "
         "size of a maximum one-to-one matching of their spans. Spans match if they have the same "
         "offsets and the same label (exact, typed). We report the unweighted mean over pairs of "
-        f"annotators{least}. {result}{empty}{_bootstrap(resamples, settings.seed)}"
+        f"annotators{least}. {result}{empty}{_further(settings)}"
+        f"{_bootstrap(resamples, settings.seed)}"
     )
+
+
+def _further(settings: Settings) -> str:
+    """The rules and coefficients that were asked for, which the tables have."""
+    rules = [str(rule) for rule in settings.rules if rule not in (EXACT, OVERLAP)]
+    asked = [f"F1 under the rule {rule}" for rule in rules]
+    asked += [REQUESTED[name] for name in settings.measures]
+    return f" Asked for and in the tables: {'; '.join(asked)}." if asked else ""
 
 
 def _resamples(agreement: Agreement, scheme: SchemeAgreement) -> int:

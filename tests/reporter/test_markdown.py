@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
 from potato_iaa import Corpus, measure
+from potato_iaa.measures.registry import ON_REQUEST
 from potato_iaa.reporter.markdown import markdown_report
-from potato_iaa.reporter.methods import methods
+from potato_iaa.reporter.methods import CITATIONS, REQUESTED, citations, methods
 from potato_iaa.reporter.safe_text import markdown_safe
 from tests.corpora import corpus_of
 from tests.golden.projects import PROJECTS, agreement_of
@@ -57,6 +59,21 @@ def test_names_from_the_data_break_no_table() -> None:
     for table in re.findall(r"<table>.*?</table>", rendered, re.DOTALL):
         rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
         assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
+
+
+def test_the_methods_name_what_was_asked_for_and_what_was_set_aside() -> None:
+    spans = [("d1", "ann", 0, 3, "PER"), ("d1", "ann", 0, 3, "PER"), ("d1", "ben", 0, 3, "PER")]
+    corpus = Corpus.from_tables(items=[("d1", "Ada met")], passes=[], spans=spans)
+    options: dict[str, Any] = {"rules": ["terms"], "measures": ["cohen", "gamma"], "audit": False}
+    agreement = measure(corpus, bootstrap=0, **options)
+    paragraphs = " ".join(methods(agreement, agreement.schemes["spans"]))
+    assert "Of 3 spans read in the whole project 1 were set aside: duplicate" in paragraphs
+    asked = "F1 under the rule terms; Cohen's kappa of the tokens (Cohen 1960); gamma (Mathet"
+    assert f"Asked for and in the tables: {asked}" in paragraphs
+    assert "in which nothing was marked" not in paragraphs
+    works = " ".join(citations(agreement))
+    assert "Mathet, Y., Widlöcher, A., & Métivier" in works
+    assert {*REQUESTED} == {*ON_REQUEST} <= {*CITATIONS}
 
 
 def test_no_interval_of_a_single_item_is_quoted() -> None:
