@@ -83,8 +83,13 @@ class Ground:
         if not self.pairs:
             return NO_SHARED_ITEMS
         if not self.counted_pairs.any():
-            return f"no pair shares {self.min_shared_items} items"
+            return self.too_few
         return self.nothing
+
+    @property
+    def too_few(self) -> str:
+        """The reason of those whose pairs are all left out of the mean over pairs."""
+        return f"no pair shares {self.min_shared_items} items"
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,10 +385,11 @@ def _annotator_table(reduced: OverPairs, ground: Ground) -> pd.DataFrame:
     size = len(ground.annotators)
     value = reduced.with_annotator[:, 0]
     low, high, undefined = interval(reduced.with_annotator[:, 1:])
-    shared = np.bincount(
-        np.concatenate((ground.comparisons.pair_a, ground.comparisons.pair_b)), minlength=size
-    )
-    lonely = np.where(shared == 0, NO_SHARED_ITEMS, ground.nothing)
+    partners = np.concatenate((ground.comparisons.pair_a, ground.comparisons.pair_b))
+    shared = np.bincount(partners, minlength=size)
+    counted = np.bincount(partners, weights=np.tile(ground.counted_pairs, 2), minlength=size)
+    why = np.where(counted == 0, ground.too_few, ground.nothing)
+    lonely = np.where(shared == 0, NO_SHARED_ITEMS, why)
     change = reduced.without_annotator - reduced.mean[0]
     change_low, change_high, _ = interval(change[:, 1:])
     return pd.DataFrame(

@@ -25,6 +25,8 @@ LOST = 0.02
 # The share of spans that cut tokens from which on the offsets are in doubt.
 CUT = 0.2
 COPY = "duplicate|copy"
+FEW_SPANS = 20
+LOSSES = ("existence", "label", "boundary")
 REMEDY = {
     "existence": (
         "annotators do not mark the same things",
@@ -33,6 +35,10 @@ REMEDY = {
     "label": (
         "annotators mark the same places and name them differently",
         "sharpen what sets the labels apart, beginning with the pairs most often confused",
+    ),
+    "split": (
+        "one annotator marks as several spans what another marks as one",
+        "settle whether lists, names in a row and nested names are one span or several",
     ),
     "boundary": (
         "annotators mean the same spans and cut them differently",
@@ -129,14 +135,18 @@ def findings(scheme: SchemeAgreement) -> tuple[Finding, ...]:
     """
     headline = scheme.f1["exact_typed"].averages.mean_over_pairs
     if headline.value is None:
-        return (Finding("spans", "warning", f"F1 has no value: {headline.why}."),)
+        pairs = scheme.f1["exact_typed"].pairs
+        items = pairs["items"][pairs["value"].notna()]
+        most = f" (the most that a pair shares is {items.max():,})" if len(items) else ""
+        return (Finding("spans", "warning", f"F1 has no value: {headline.why}{most}."),)
     return (
         *_lost(scheme, headline.value),
-        *_tokens(scheme, headline.value),
-        *_labels(scheme, headline),
         *_annotators(scheme, headline),
+        *_labels(scheme, headline),
+        *_tokens(scheme, headline.value),
         *_sides(scheme),
         *_precision(scheme, headline),
+        *_few_spans(scheme),
         *_warnings(scheme),
     )
 
@@ -159,7 +169,7 @@ def overlapping(one: Estimate, other: Estimate) -> bool:
 
 
 def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
-    losses = {name: getattr(scheme.lost, name) for name in REMEDY}
+    losses = {name: getattr(scheme.lost, name) for name in LOSSES}
     known = {name: loss for name, loss in losses.items() if loss.value is not None}
     total = 1 - headline
     if not known or total <= 1e-12:
@@ -167,7 +177,7 @@ def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
         return
     ranked = sorted(known, key=lambda name: -(known[name].value or 0))
     first, second = ranked[0], ranked[1]
-    what, remedy = REMEDY[first]
+    what, remedy = _remedy(scheme, first)
     yield Finding(
         "lost",
         "main",
@@ -175,12 +185,20 @@ def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
         f"{first}: {what}. To fix it, {remedy}.",
     )
     if (known[second].value or 0) > 0.005 and overlapping(known[first], known[second]):
+        what, remedy = _remedy(scheme, second)
         yield Finding(
             "lost",
             "main",
             f"{second.capitalize()} costs {shown(known[second].value)}, and the intervals of "
-            f"{first} and {second} overlap: {REMEDY[second][0]} as well; {REMEDY[second][1]}.",
+            f"{first} and {second} overlap: {what} as well; {remedy}.",
         )
+
+
+def _remedy(scheme: SchemeAgreement, loss: str) -> tuple[str, str]:
+    """What a loss comes from, and what is to be done; a span without partner may be a split one."""
+    kinds = scheme.disagreements["kind"].value_counts()
+    split = kinds.get("split/merge", 0) > kinds.get("missed", 0)
+    return REMEDY["split" if loss == "existence" and split else loss]
 
 
 def _tokens(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
@@ -282,22 +300,22 @@ def _annotators(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding
         and below(row["high"], headline.value)
         and passes[row["annotator"]] >= FEW_ITEMS
     ]
-    ranked = sorted(apart, key=lambda row: (row["value"], row["annotator"]))
+    # Who costs most first: of many who agree with nobody, some share more pairs than others.
+    ranked = sorted(apart, key=lambda row: (-row["without"], row["value"], row["annotator"]))
     if ranked:
-        least = ranked[0]
+        first = ranked[0]
         yield Finding(
             "annotators",
             "main",
-            f"“{least['annotator']}” agrees least with the others (F1 {shown(least['value'])}): "
-            f"without this annotator the headline would be {shown(least['without'])}.",
+            f"“{first['annotator']}” lowers the headline most (F1 {shown(first['value'])} with the "
+            f"others): without this annotator it would be {shown(first['without'])}.",
         )
     if len(ranked) > 1:
-        names = [str(row["annotator"]) for row in ranked[1:4]]
-        more = f" and {len(ranked) - 4:,} more" if len(ranked) > 4 else ""
+        names = [str(row["annotator"]) for row in ranked[1:]]
         yield Finding(
             "annotators",
             "main",
-            f"Below the headline beyond their intervals, too: {_listed(names)}{more}.",
+            f"Below the headline beyond their intervals, too: {_listed(names, 3)}.",
         )
     yield from _rates(scheme)
 
@@ -331,7 +349,14 @@ def _rates(scheme: SchemeAgreement) -> Iterator[Finding]:
     rates = [row["spans"] / row["passes"] for row in rows]
     usual = median(rates)
     for row, own in zip(rows, rates, strict=True):
-        if usual and (own > 2 * usual or own < usual / 2):
+        if usual and not own:
+            yield Finding(
+                "annotators",
+                "main",
+                f"“{row['annotator']}” marked nothing in {_counted(row['passes'], 'item')} read, "
+                f"where {usual:.1f} spans per item are usual: see whether this work is meant.",
+            )
+        elif usual and (own > 2 * usual or own < usual / 2):
             more = "more than twice" if own > usual else "less than half"
             yield Finding(
                 "annotators",
@@ -361,6 +386,16 @@ def _precision(scheme: SchemeAgreement, headline: Estimate) -> Iterator[Finding]
         )
 
 
+def _few_spans(scheme: SchemeAgreement) -> Iterator[Finding]:
+    if scheme.corpus.spans < FEW_SPANS:
+        yield Finding(
+            "precision",
+            "warning",
+            f"Only {_counted(scheme.corpus.spans, 'span', 'was', 'were')} marked in all: any one "
+            "more would change the figures, whatever their intervals say.",
+        )
+
+
 def _of_few(shared: int, headline: Estimate) -> str:
     """What few items do to the intervals, if there are any."""
     if headline.low is None:
@@ -379,7 +414,16 @@ def _warnings(scheme: SchemeAgreement) -> Iterator[Finding]:
             f"Half of the pairs share no more than "
             f"{_counted(int(corpus.shared_items_median), 'item')}, and the mean over pairs counts "
             "each of them as much as a pair that shares many: quote the pooled F1 beside it, or "
-            "set a minimum of shared items.",
+            "set a minimum of shared items (--min-shared-items).",
+        )
+    pairs = scheme.f1["exact_typed"]
+    uncounted = int(pairs.pairs["value"].notna().sum()) - pairs.averages.mean_over_pairs.n
+    if uncounted > 0:
+        yield Finding(
+            "pairs",
+            "note",
+            f"{_counted(uncounted, 'pair', 'shares', 'share')} fewer items than the minimum, and "
+            "no mean over pairs counts them.",
         )
     if corpus.pairs_sharing < corpus.pairs:
         yield Finding(
@@ -433,6 +477,9 @@ def _bound(value: float, interval: Estimate) -> str:
     return f"{value + 0.0:.3f}" if width < NARROW else shown(value)
 
 
-def _listed(names: list[str]) -> str:
-    quoted = [f"“{name}”" for name in names]
+def _listed(names: list[str], most: int | None = None) -> str:
+    """The names in quotes; the first ``most`` of them, and how many more there are."""
+    quoted = [f"“{name}”" for name in names[:most]]
+    if len(quoted) < len(names):
+        quoted.append(f"{len(names) - len(quoted):,} more")
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

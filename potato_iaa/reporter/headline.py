@@ -10,7 +10,7 @@ from potato_iaa.reporter.rounding import counted, rounded
 
 HEADLINE = "exact_typed"
 LOSSES = {
-    "existence": "one marks what the other does not",
+    "existence": "no span of the other for it",
     "label": "same place, another label",
     "boundary": "same label, other offsets",
 }

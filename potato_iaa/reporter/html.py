@@ -217,8 +217,8 @@ def plainly(scheme: SchemeAgreement) -> str:
         return f"There is no figure to give: {exact.why or overlap.why}."
     return (
         f"Of the spans that two annotators mark, {percent(exact.value)} are exactly the same on "
-        f"both sides, in place and label; {percent(overlap.value)} at least touch a span of the "
-        "other. Both are means over the pairs of annotators."
+        f"both sides, in place and label; {percent(overlap.value)} can be paired, one to one, with "
+        "a span of the other that they overlap. Both are means over the pairs of annotators."
     )
 
 

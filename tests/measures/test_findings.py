@@ -190,15 +190,15 @@ def test_an_annotator_below_the_headline_beyond_the_interval_stands_out() -> Non
     marks = items(20, A=[X], B=[X], C=[X], D=[(0, 9, "X")])
     # Three pairs at 1 and three at 0; without D all at 1.
     assert told(marks, "annotators") == [
-        "“D” agrees least with the others (F1 0.00): without this annotator the headline would be "
-        "1.00."
+        "“D” lowers the headline most (F1 0.00 with the others): without this annotator it would "
+        "be 1.00."
     ]
 
 
-def test_only_one_annotator_agrees_least() -> None:
+def test_only_one_annotator_lowers_the_headline_most() -> None:
     marks = items(20, A=[X], B=[X], C=[X], D=[(0, 9, "X")], E=[(0, 14, "X")])
     sentences = told(marks, "annotators")
-    assert sum("agrees least" in sentence for sentence in sentences) == 1
+    assert sum("lowers the headline most" in sentence for sentence in sentences) == 1
 
 
 def test_of_two_annotators_none_stands_out() -> None:
@@ -226,6 +226,14 @@ def test_an_annotator_who_marks_far_more_than_usual_is_named(
         assert found == [
             f"“D” marks {said_of_d} spans per item as is usual here (3.0 against 1.0)."
         ]
+
+
+def test_an_annotator_who_marks_nothing_is_the_first_to_look_at() -> None:
+    found = findings(scheme_of(corpus_of(items(12, A=[X], B=[X], C=[X], D=[]))))
+    assert (
+        "“D” marked nothing in 12 items read, where 1.0 spans per item are usual: see whether this "
+        "work is meant."
+    ) in [finding.text for finding in found if finding.weight == "main"][:3]
 
 
 def test_an_annotator_who_marks_far_less_than_usual_is_named() -> None:

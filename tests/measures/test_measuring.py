@@ -87,6 +87,15 @@ def test_pairs_that_share_too_few_items_stay_out_of_the_mean() -> None:
     assert_undefined(headline(figures(MARKS, min_shared_items=3)), "no pair shares 3 items")
 
 
+def test_who_shares_too_few_items_has_that_as_the_reason() -> None:
+    marks = MARKS | {"d3": {"dan": [(0, 3, "X")]}}
+    found = figures(marks, min_shared_items=3)["f1"]["exact_typed"]["annotators"]
+    assert [(row["annotator"], row["why"]) for row in found] == [
+        *((who, "no pair shares 3 items") for who in ("ann", "ben", "cem")),
+        ("dan", NO_SHARED_ITEMS),
+    ]
+
+
 def test_without_a_text_there_are_no_terms_and_no_tokens() -> None:
     spans = [("d1", who, 0, 3, "X") for who in "ab"]
     corpus = Corpus.from_tables(
