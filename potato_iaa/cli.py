@@ -258,7 +258,8 @@ def _run(arguments: list[str]) -> int:
     except PotatoIAAError as fault:
         return _fail(*getattr(fault, "sentences", (str(fault),)))
     except typer.TyperException as fault:
-        return _fail(f"{fault.format_message().rstrip('.')}: see --help.")
+        told = fault.format_message().rstrip(".")
+        return _fail(f"{told} See --help." if told.endswith("?") else f"{told}: see --help.")
     except MemoryError:
         return _fail(
             "memory ran out: measure fewer items with --include-items, one scheme with --scheme, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,7 +68,7 @@ def add_commands(app: typer.Typer, *, printed: Print, written: Write, progress: 
         page = page_of(sys.stdout)
         printed(terminal_summary(finished.summary, page))
         entrance = loaded.out / "index.html"
-        printed(f"\n{page.safe(f'Written to {loaded.out}: see {entrance}')}\n")
+        printed(f"\n{page.safe(f'Written to {normpath(loaded.out)}: see {normpath(entrance)}')}\n")
         raise typer.Exit(finished.code)
 
     @app.command()

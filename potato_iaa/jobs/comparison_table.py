@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from potato_iaa.jobs.compare import Comparison, Difference, SchemeComparison
 from potato_iaa.measures.estimate import Estimate
@@ -12,7 +13,7 @@ from potato_iaa.measures.names import LOSSES
 from potato_iaa.reporter.display import Column, Table, reasons
 from potato_iaa.reporter.headline import rule_name
 from potato_iaa.reporter.rounding import UNDEFINED, decimals, interval_text, rounded, value_text
-from potato_iaa.reporter.terminal import Page, item, table_block, typeset
+from potato_iaa.reporter.terminal import Page, filled, item, table_block, typeset
 
 _COLUMNS = (
     Column("", number=False),
@@ -37,10 +38,13 @@ def _blocks(comparison: Comparison, page: Page) -> Iterator[RenderableType]:
         if scheme.labels:
             yield from table_block(_table(scheme, scheme.labels, "labels"), page)
     yield page.text("")
+    if any(one.is_clear for of in comparison.schemes for one in (*of.figures, *of.labels)):
+        yield from item("clear: the interval of the difference leaves out 0.", page)
     for note in comparison.notes:
         yield from item(note, page)
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
-        yield from item(f"{letter}: {side.signature}", page, style="dim")
+        parts = page.safe(f"{letter}: {side.signature}").split("|")
+        yield from (Text(f"  {line}", style="dim") for line in filled(parts, "|", page.width - 2))
 
 
 def _table(scheme: SchemeComparison, listed: Sequence[Difference], name: str) -> Table:

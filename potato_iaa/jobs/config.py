@@ -55,6 +55,8 @@ _SHAPES = {
 
 
 SET = "--set"
+# What a configuration of Potato has, and no job.
+_OF_POTATO = {"annotation_schemes", "annotation_task_name", "data_files", "item_properties"}
 
 
 class JobFileError(InputError):
@@ -315,6 +317,13 @@ def parse_job(text: str, *, shown: str, overrides: Sequence[Override] = ()) -> J
     if not isinstance(located.data, dict):
         raise JobFileError(
             [f"{shown}: holds no settings: give a job file, or write one with potato-iaa init."]
+        )
+    if "projects" not in located.data and not _OF_POTATO.isdisjoint(located.data):
+        raise JobFileError(
+            [
+                f"{shown}: is a configuration of Potato and no job: give it to potato-iaa report, "
+                "or write a job for it with potato-iaa init."
+            ]
         )
     sentences = [
         f"{shown}, line {line}: {_dotted(key)} stands twice: keep one."

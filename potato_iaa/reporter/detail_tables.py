@@ -8,7 +8,7 @@ from typing import Any
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.categorical import CategoricalFigures
 from potato_iaa.measures.estimate import records
-from potato_iaa.reporter.display import Column, Table, ends, reasons
+from potato_iaa.reporter.display import Column, Table, ends, reasons, with_gap
 from potato_iaa.reporter.rounding import UNDEFINED, interval_text, percent, rounded, value_text
 
 MOST_LABELS = 12
@@ -47,7 +47,7 @@ def label_use_table(agreement: Agreement, scheme: SchemeAgreement, *, limit: int
             Column("per pass"),
             *(Column(label) for label in labels),
         ),
-        rows,
+        with_gap(rows, left_out),
         left_out,
     )
 
@@ -103,7 +103,7 @@ def tendency_table(scheme: SchemeAgreement, *, limit: int) -> Table | None:
             Column("longer"),
             Column("shorter"),
         ),
-        chosen,
+        with_gap(chosen, left_out),
         left_out,
     )
 
@@ -119,7 +119,7 @@ def ledger_table(agreement: Agreement, *, limit: int) -> Table:
         tuple(
             Column(name.replace("_", " "), number=place > 1) for place, name in enumerate(columns)
         ),
-        tuple(tuple(_cell(row[name]) for name in columns) for row in chosen),
+        with_gap([tuple(_cell(row[name]) for name in columns) for row in chosen], left_out),
         left_out,
     )
 

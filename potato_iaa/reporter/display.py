@@ -51,6 +51,19 @@ def ends(rows: Sequence[Row], limit: int) -> tuple[tuple[Row, ...], int]:
     return (*rows[: limit - last], *rows[len(rows) - last :]), len(rows) - limit
 
 
+def with_gap(rows: Sequence[tuple[str, ...]], left_out: int) -> tuple[tuple[str, ...], ...]:
+    """The rows that ``ends`` chose, and a row of dots where others lie between.
+
+    >>> with_gap([("a", "0.1"), ("b", "0.2"), ("z", "0.9")], 23)
+    (('a', '0.1'), ('b', '0.2'), ('…', ''), ('z', '0.9'))
+    """
+    if not left_out:
+        return tuple(rows)
+    place = len(rows) - len(rows) // 3
+    dots = ("…", *[""] * (len(rows[0]) - 1))
+    return (*rows[:place], dots, *rows[place:])
+
+
 def reasons(figures: Iterable[tuple[str, Estimate]], *, names: int = 4) -> tuple[str, ...]:
     """One line per reason why some of these named figures are shown as a dash.
 

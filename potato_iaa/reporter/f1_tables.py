@@ -8,7 +8,7 @@ from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
 from potato_iaa.measures.f1 import F1Figures
 from potato_iaa.measures.pairs import LEAST_ITEMS
-from potato_iaa.reporter.display import Column, Table, ends, reasons
+from potato_iaa.reporter.display import Column, Table, ends, reasons, with_gap
 from potato_iaa.reporter.headline import HEADLINE, rule_name
 from potato_iaa.reporter.rounding import UNDEFINED, interval_text, rounded, row_estimate, value_text
 
@@ -84,7 +84,7 @@ def label_table(scheme: SchemeAgreement, *, limit: int) -> Table:
             Column("token alpha", rank=2),
             Column("95 %", rank=3),
         ),
-        tuple(rows),
+        with_gap(rows, left_out),
         left_out,
         reasons(named),
     )
@@ -128,7 +128,7 @@ def annotator_table(scheme: SchemeAgreement, *, limit: int) -> Table:
             Column("pairs", rank=3),
             Column("headline without", rank=2),
         ),
-        tuple(rows),
+        with_gap(rows, left_out),
         left_out,
         reasons(named),
     )
@@ -162,7 +162,7 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
         )
     return Table(
         "pairs",
-        "Pairs, lowest F1 first (P and R with a as the reference)",
+        "Pairs, lowest F1 first",
         (
             Column("a", number=False),
             Column("b", number=False),
@@ -170,12 +170,12 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
             Column("spans a", rank=2),
             Column("spans b", rank=2),
             Column("matched", rank=2),
-            Column("P", rank=3),
-            Column("R", rank=3),
+            Column("P of b", rank=3),
+            Column("R of b", rank=3),
             Column("F1 exact"),
             Column("95 %"),
         ),
-        tuple(rows),
+        with_gap(rows, left_out),
         left_out,
         (*reasons(named), *([NO_PAIR_INTERVAL] if few else [])),
     )

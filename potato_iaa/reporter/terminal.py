@@ -293,6 +293,9 @@ def table_block(table: Table, page: Page) -> Iterator[RenderableType]:
         cells = zip(row, limits, strict=True)
         grid.add_row(*(Text(shortened(cell, limit, ellipsis=ellipsis)) for cell, limit in cells))
     yield Padding(grid, (0, 0, 0, 2))
+    dropped = [column.title for column in table.columns if not _fits(column, page)]
+    if dropped:
+        yield from item(f"no room for: {', '.join(dropped)}", page, style="dim", mark="")
     for reason in table.reasons:
         yield from item(reason, page, style="dim", mark="")
     if table.left_out:

@@ -123,6 +123,7 @@ def test_an_interval_shows_that_it_leaves_out_zero(low: float, high: float, show
     assert shown in row
     assert ("clear" in row) == difference.is_clear == ("0.00," not in shown)
     assert difference.to_dict()["clear"] == difference.is_clear
+    assert ("clear: the interval of the difference leaves out 0." in told) == difference.is_clear
 
 
 def test_parts_of_a_project_by_their_items() -> None:

@@ -83,6 +83,10 @@ projects:
         ("a: [", "job.yaml, line 1: is not YAML"),
         ("", "job.yaml: holds no settings"),
         ("- a", "job.yaml: holds no settings"),
+        (
+            "annotation_task_name: t\nannotation_schemes: []",
+            "job.yaml: is a configuration of Potato and no job: give it to potato-iaa report",
+        ),
         ("projects: []", "job.yaml, line 1: projects: is empty: name at least one."),
         ("projects: [a]\nout: b\nout: c", "job.yaml, line 3: out stands twice: keep one."),
         ("projects: [a]\nengine: dask", "job.yaml: engine 'dask' and the address"),

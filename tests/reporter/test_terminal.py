@@ -176,6 +176,16 @@ def test_many_rows_are_cut_to_both_ends_and_say_where_the_rest_is() -> None:
     assert len(report.splitlines()) < 160
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_columns_without_room_are_named(width: int) -> None:
+    report = terminal_report(agreement_of("pii_spans"), Page(width=width))
+    pairs = report[report.index("Pairs, lowest F1 first") :]
+    pairs = pairs[: pairs.index("\n\n")]
+    for title in ("spans a", "spans b", "matched", "P of b", "R of b"):
+        assert title in pairs
+    assert ("no room for: " in pairs) == (width < 92)
+
+
 def test_no_figure_shows_more_than_three_decimals() -> None:
     for project in PROJECTS:
         report, _ = terminal_report(agreement_of(project)).split("Signature")
