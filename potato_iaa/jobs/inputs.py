@@ -1,4 +1,4 @@
-"""The files that a project is read from, and a hash that changes whenever one of them does."""
+"""What a project is read from on disk, and a hash that changes whenever any of it does."""
 
 from __future__ import annotations
 
@@ -6,69 +6,122 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from potato_iaa.errors import PotatoIAAError
+from potato_iaa.loaders.instances import files_beside
+from potato_iaa.loaders.opening import Opening, folders_of, opening
+from potato_iaa.loaders.paging import items_of
 from potato_iaa.loaders.project import Project, read_config, read_settings
-from potato_iaa.loaders.sources import PROJECT, find_place
+from potato_iaa.loaders.rendering import converted_files
+from potato_iaa.loaders.sources import POTATO_1, PROJECT, Place, find_place
 
 BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files of a project, and their bytes together."""
+    """The files and folders of a project, and the bytes of all files together."""
 
-    files: tuple[Path, ...]
+    paths: tuple[Path, ...]
     size: int
 
 
-def find_inputs(project: Path, *, config: str | None = None, without: Path) -> Inputs | None:
-    """The files that may tell in a project's figures; None where they cannot be known.
+@dataclass(frozen=True)
+class _Walk:
+    """How folders are looked through: as far as files may be opened, and not into our reports."""
 
-    These are the configuration, every file that it names, those of its data folder and all in its
-    annotation folder; of an export, the export besides. Rather one too many: a change in one of
-    them costs a computation, one that is missed a wrong figure. Nothing in ``without``, which has
-    our reports.
+    limits: Opening
+    without: Path
+
+    def inside(self, folder: Path) -> Iterator[Path]:
+        """All in a folder, behind links too; what is in a folder only once, so that this ends."""
+        ours = os.path.realpath(self.without)
+        met = {os.path.realpath(folder)}
+        for root, folders, names in os.walk(folder, followlinks=True):
+            here, below = Path(root), sorted(folders)
+            yield from (here / name for name in names)
+            folders.clear()
+            for name in below:
+                real = os.path.realpath(here / name)
+                if real == ours:
+                    continue
+                yield here / name
+                if real not in met and self.limits.allows(here / name):
+                    met.add(real)
+                    folders.append(name)
+
+
+def find_inputs(
+    project: Path, *, config: str | None = None, without: Path, allow_outside: bool = False
+) -> Inputs | None:
+    """What may tell in a project's figures; None where that cannot be known.
+
+    This is the configuration, every file that it names, those of its data folder, the documents
+    that its items name and all in its annotation folder; of an export, the export besides. Rather
+    one too many: a change in one of them costs a computation, one that is missed a wrong figure.
+    Not what a walk finds in ``without``, which has our reports, nor, as the reader refuses that,
+    what lies outside the project unless ``allow_outside``.
     """
     try:
-        place = find_place(project, config)
-        files = set() if place.config is None else _of_project(read_config(place.config))
-        if place.form != PROJECT:
-            files |= set(_inside(place.path)) if place.path.is_dir() else {place.path}
-        ours = without.resolve()
-        kept = sorted(file for file in files if not file.resolve().is_relative_to(ours))
-        return Inputs(tuple(kept), sum(_size(file) for file in kept))
+        with opening(project) as limits:
+            place = find_place(project, config)
+            if not allow_outside:
+                limits.keep_within(folders_of(project, place.path, config=place.config))
+            walk = _Walk(limits, without)
+            paths = set(_of_place(place, walk))
+            if place.config is not None:
+                paths |= set(_of_project(place, read_config(place.config), walk))
+            return Inputs(tuple(sorted(paths)), sum(_size(path) for path in paths))
     except (PotatoIAAError, OSError, ValueError):
         return None
 
 
-def _of_project(project: Project) -> set[Path]:
-    named = _named(read_settings(project.config), project)
-    files = {project.config, *named, *_inside(project.output)}
-    files |= {file.path for file in project.data_files}
+def _of_place(place: Place, walk: _Walk) -> Iterator[Path]:
+    """What is read of a place that is no project: its configuration tells nothing of it."""
+    if place.form == PROJECT:
+        return
+    yield place.path
+    if place.path.is_dir():
+        yield from walk.inside(place.path)
+    elif place.form == POTATO_1:
+        yield from files_beside(place.path)
+
+
+def _of_project(place: Place, project: Project, walk: _Walk) -> Iterator[Path]:
+    yield project.config
+    yield from _named(read_settings(project.config), project)
+    yield from walk.inside(project.output)
+    yield from (file.path for file in project.data_files)
     if project.data_folder is not None:
-        files |= set(_inside(project.data_folder.path))
-    return files
+        yield from walk.inside(project.data_folder.path)
+    # To read all items takes time, and few displays look for files.
+    if project.display.converts:
+        for record in items_of(place, project).records.values():
+            yield from converted_files(record, project.display)
 
 
 def digest(inputs: Inputs, *, base: Path, salt: str) -> str:
-    """SHA-256 over the names (relative to ``base``) and contents of the files, and ``salt``."""
+    """SHA-256 over the names (relative to ``base``) and contents of all inputs, and ``salt``."""
     whole = hashlib.sha256(salt.encode())
-    for file in inputs.files:
-        whole.update(os.path.relpath(file, base).encode("utf-8", "surrogateescape") + b"\0")
-        whole.update(_digest_of(file))
+    for path in inputs.paths:
+        whole.update(_relative(path, base) + b"\0")
+        whole.update(_digest_of(path, base))
     return whole.hexdigest()
 
 
-def _digest_of(file: Path) -> bytes:
+def _digest_of(path: Path, base: Path) -> bytes:
     content = hashlib.sha256()
     try:
+        # Links may lead to one folder, in which only one of them was followed.
+        if path.is_dir():
+            return b"folder " + _relative(path.resolve(), base.resolve())
         # A FIFO or a device would never end.
-        if file.exists() and not file.is_file():
+        if path.exists() and not path.is_file():
             return b"no file"
-        with file.open("rb") as stream:
+        with path.open("rb") as stream:
             while block := stream.read(BLOCK):
                 content.update(block)
     except OSError as fault:
@@ -76,9 +129,17 @@ def _digest_of(file: Path) -> bytes:
     return content.digest()
 
 
-def _size(file: Path) -> int:
+def _relative(path: Path, base: Path) -> bytes:
     try:
-        return file.stat().st_size
+        return os.fsencode(os.path.relpath(path, base))
+    # There is no way from one drive of Windows to another.
+    except ValueError:
+        return os.fsencode(path)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
     except OSError:
         return 0
 
@@ -87,11 +148,9 @@ def _named(settings: Any, project: Project) -> Iterator[Path]:
     """Files that any text in a configuration names."""
     here = project.config.parent
     for text in _texts(settings):
-        for base in (project.base, here, here.parent):
-            file = base / text
-            if len(text) < 1000 and "\0" not in text and file.is_file():
-                yield file
-                break
+        places = (base / text for base in (project.base, here, here.parent))
+        # Unlike Path.is_file, this is false of a text that is too long to be a name.
+        yield from islice(filter(os.path.isfile, places), 1)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -106,10 +165,3 @@ def _texts(value: Any) -> Iterator[str]:
 def _all_texts(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         yield from _texts(value)
-
-
-def _inside(folder: Path) -> Iterator[Path]:
-    for root, folders, names in os.walk(folder):
-        folders.sort()
-        # A FIFO or a device among the files would never end.
-        yield from (path for name in names if (path := Path(root) / name).is_file())

@@ -110,7 +110,10 @@ def prepare(planned: Planned, out: Path, *, fresh: bool = False) -> Prepared:
     if planned.fault is not None:
         failed = Outcome(planned.name, planned.shown, error=planned.fault)
         return Prepared(planned, None, None, failed)
-    inputs = find_inputs(planned.project, config=planned.settings.config, without=out)
+    settings = planned.settings
+    inputs = find_inputs(
+        planned.project, config=settings.config, without=out, allow_outside=settings.allow_outside
+    )
     key = None if inputs is None else key_of(planned, inputs)
     known = None if key is None or fresh else recall(out, planned, key)
     return Prepared(planned, inputs, key, known)

@@ -127,6 +127,16 @@ def read_one_file(file: Path, *, schemes: Sequence[Scheme]) -> Found:
     return _found(f"Potato 1 {ending} file", file, leavings, (), lossy=lossy)
 
 
+def files_beside(file: Path) -> Iterator[Path]:
+    """The files in annotators' folders that `read_one_file` takes what was assigned from."""
+    for entry in os.scandir(file.parent):
+        if entry.is_dir():
+            for name in (INSTANCES_FILE, ORDER_FILE, ASSIGNED_FILE):
+                beside = Path(entry.path) / name
+                if os.path.isfile(beside):
+                    yield beside
+
+
 def _found(
     kind: str, path: Path, leavings: Sequence[Leaving], strays: Sequence[Stray], lossy: str = ""
 ) -> Found:

@@ -41,15 +41,19 @@ class Opening:
         """Open no files but those in these folders, wherever links lead."""
         self.folders = tuple(dict.fromkeys(os.path.realpath(folder) for folder in folders))
 
+    def allows(self, path: Path) -> bool:
+        """Whether a path leads into the folders."""
+        if self.folders is None:
+            return True
+        real = os.path.realpath(path)
+        return any(_is_within(real, folder) for folder in self.folders)
+
     def check(self, file: Path) -> None:
         """Raise InputError if a file lies outside the folders."""
-        if self.folders is None:
-            return
-        real = os.path.realpath(file)
-        if not any(_is_within(real, folder) for folder in self.folders):
+        if not self.allows(file):
             raise InputError(
-                f"{file}: leads out of the project, to {real!r}: copy it into the project, or "
-                "allow such paths with --allow-outside."
+                f"{file}: leads out of the project, to {os.path.realpath(file)!r}: copy it into "
+                "the project, or allow such paths with --allow-outside."
             )
 
     def add(self, other: Opening) -> None:

@@ -11,7 +11,7 @@ import html
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ ELEMENTS = _BLOCKS | frozenset(_INLINE_NAMES.split())
 _SPEAKER = re.compile(r"^([A-Za-z0-9_\s]+):\s*(.*)$")
 _SHADED_SPEAKER = re.compile(r"^([^:]+):\s*(.*)$", re.DOTALL)
 LONGEST_PATH = 4096
+CONVERTING = ("document", "code")
 # What JavaScript's trim() takes off.
 TRIMMED = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -97,6 +98,11 @@ class Display:
     linebreaks_as_markup: bool = False
     lists: ListStyle = field(default_factory=ListStyle)
     base: Path = Path()
+
+    @property
+    def converts(self) -> bool:
+        """Whether a value may name a file, whose text Potato shows in its place."""
+        return any(shown_as.kind in CONVERTING for shown_as in self.fields)
 
 
 @dataclass(frozen=True)
@@ -320,6 +326,15 @@ def _is_converted(value: str, display: Display) -> bool:
     """Whether the value names a file, whose text Potato shows in its place."""
     brief = len(value) < LONGEST_PATH and "." in value and "\n" not in value
     return brief and os.path.isfile(display.base / value)
+
+
+def converted_files(record: Mapping[str, Any], display: Display) -> Iterator[Path]:
+    """The files that an item names, and whose texts Potato shows in the place of their names."""
+    for shown_as in display.fields:
+        value = record.get(shown_as.key)
+        named = value.get("text") if isinstance(value, dict) else value
+        if shown_as.kind in CONVERTING and isinstance(named, str) and _is_converted(named, display):
+            yield display.base / named
 
 
 def _with_basis(text: str, source: str) -> Shown:
