@@ -289,7 +289,8 @@ def _data(
 ) -> bytes:
     records = read_items(config).records
     lines = [
-        json.dumps({**records[one.item], FIELD: agreed.get(one.item, {})}, ensure_ascii=True)
+        # As ids and texts are read, so that a date or a number of Parquet's stays what it was.
+        json.dumps({**records[one.item], FIELD: agreed.get(one.item, {})}, default=str)
         for one in contests
     ]
     return "".join(f"{line}\n" for line in lines).encode()
