@@ -20,8 +20,6 @@ from potato_iaa.errors import InputError, UsageError
 from potato_iaa.loaders.items import read_items
 from potato_iaa.loaders.opening import folders_of, opening
 from potato_iaa.loaders.project import Project, read_config, read_settings
-from potato_iaa.loaders.schemes import SPAN_KINDS, annotation_phases
-from potato_iaa.loaders.values import mapping, sequence
 from potato_iaa.measures.agreement import Agreement
 from potato_iaa.measures.disagreements import KIND_COLUMNS
 from potato_iaa.measures.names import HEADLINE
@@ -238,8 +236,7 @@ def _stored(label: str, parts: Sequence[tuple[int, int]], field: str) -> dict[st
 
 def _config_text(config: Project, agreement: Agreement, count: int) -> str:
     settings = read_settings(config.config)
-    declared = _declared_schemes(settings)
-    schemes = [declared.get(name) or _scheme(config, name) for name in agreement.schemes]
+    schemes = [_scheme(config, name) for name in agreement.schemes]
     head = (
         f"# {count} contested items, the worst first; see {TABLE}.\n"
         f"# In each item, {FIELD} has the spans that more than half of its annotators agree on.\n"
@@ -255,33 +252,23 @@ def _config_text(config: Project, agreement: Agreement, count: int) -> str:
     return head + written
 
 
-def _declared_schemes(settings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The span schemes as they stand in the configuration, by name."""
-    listed = list(sequence(settings.get("annotation_schemes")))
-    for phase in annotation_phases(settings).values():
-        listed += sequence(phase.get("annotation_schemes"))
-    return {
-        str(scheme["name"]): {**scheme, "annotation_type": "span"}
-        for scheme in listed
-        if mapping(scheme).get("annotation_type") in SPAN_KINDS and scheme.get("name")
-    }
-
-
 def _scheme(config: Project, name: str) -> Mapping[str, Any]:
-    """A scheme that stands in another file, with what is known of it."""
-    found = next(scheme for scheme in config.declared.spans if scheme.name == name)
-    if not found.labels:
+    """A span scheme as it is declared; one whose spans lie in answers, as the spans that it has."""
+    declared = config.declared
+    if any(scheme.name == name for scheme in declared.marked):
+        return {**declared.as_written[name], "annotation_type": "span"}
+    labels = next((scheme.labels for scheme in declared.spans if scheme.name == name), ())
+    if not labels:
         raise InputError(
             f"{config.config}: the labels of scheme {name!r} are not in it, so no queue can offer "
             "them: list them in the configuration."
         )
-    scheme = {
+    return {
         "annotation_type": "span",
         "name": name,
         "description": name,
-        "labels": list(found.labels),
+        "labels": list(labels),
     }
-    return scheme | ({"target_field": found.fields[0]} if found.fields else {})
 
 
 def _data(

@@ -18,9 +18,11 @@ from potato_iaa.loaders.values import counted, quoted
 def notes_on_schemes(
     declared: Declared, schemes: Sequence[Scheme], spans: pd.DataFrame, *, generation: int
 ) -> Iterator[str]:
-    """On undeclared labels, labels kept elsewhere, and choices that Potato does not store."""
+    """On two of one name, undeclared labels, labels kept elsewhere, and choices not stored."""
     if not declared.kinds:
         yield "the configuration declares no schemes: they are taken from the spans."
+    for name in declared.twice:
+        yield f"scheme {name!r} is declared more than once: the first declaration counts."
     for scheme in schemes:
         of_scheme = (spans["scheme"] == scheme.name) & ~spans["part_of"].duplicated()
         used = spans.loc[of_scheme, "label"].value_counts()

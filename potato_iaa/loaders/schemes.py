@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,9 @@ class Declared:
 
     ``of_everybody`` are the schemes of the project's own list; ``cohorts`` is empty unless some
     cohort has another list. ``without_labels`` are span schemes whose labels lie in Potato's
-    codebook; ``with_bad_text`` are those that offer a choice for "nothing to mark".
+    codebook; ``with_bad_text`` are those that offer a choice for "nothing to mark". ``twice`` are
+    the names under which more than one scheme is declared, and ``as_written`` the schemes by name
+    as they stand in the configuration; of several with one name the first.
     """
 
     spans: tuple[Scheme, ...] = ()
@@ -74,6 +76,8 @@ class Declared:
     without_labels: tuple[str, ...] = ()
     with_bad_text: tuple[str, ...] = ()
     in_answers: tuple[InAnswers, ...] = ()
+    twice: tuple[str, ...] = ()
+    as_written: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict, repr=False)
 
     @property
     def marked(self) -> tuple[Scheme, ...]:
@@ -101,7 +105,8 @@ def declared_schemes(
     >>> found.spans[0].labels, found.categorical[0].labels, found.kinds
     (('PER', 'LOC'), ('good', 'bad'), (('ner', 'span'), ('tone', 'radio')))
     """
-    shared = _named(_listed_schemes(config, phase_files))
+    listed = _listed_schemes(config, phase_files)
+    shared = _named(listed)
     sets = {
         name: _bound(binding, shared, {})
         for name, binding in mapping(config.get("scheme_sets")).items()
@@ -140,6 +145,8 @@ def declared_schemes(
             for name, scheme in spans.items()
             if _kind(scheme) in ANSWER_KINDS
         ),
+        twice=_twice([*listed, *_of_cohorts(config, groups)], ordered),
+        as_written=ordered,
     )
 
 
@@ -264,6 +271,19 @@ def _named(schemes: Iterable[Any]) -> dict[str, dict[Any, Any]]:
         if isinstance(scheme, dict) and scheme.get("name") not in (None, ""):
             found.setdefault(names([scheme["name"]])[0], scheme)
     return found
+
+
+def _of_cohorts(config: Mapping[str, Any], groups: Iterable[dict[Any, Any]]) -> Iterator[Any]:
+    """The schemes that stand in full in the lists of cohorts."""
+    bindings = [group.get("schemes") for group in groups]
+    for binding in (*mapping(config.get("scheme_sets")).values(), *bindings):
+        yield from (member for member in sequence(binding) if isinstance(member, dict))
+
+
+def _twice(schemes: Iterable[Any], first: Mapping[str, Mapping[Any, Any]]) -> tuple[str, ...]:
+    """The names of the schemes that are not those declared first under their names."""
+    found = (_named([scheme]) for scheme in schemes)
+    return names(name for one in found for name in one if one[name] != first[name])
 
 
 def _bound(

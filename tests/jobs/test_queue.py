@@ -7,6 +7,8 @@ import io
 import json
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from potato_iaa.jobs.queue import agreed_spans, contested_items, write_queue
 from potato_iaa.loaders.project import read_config
 from tests.corpora import corpus_of
 from tests.golden.projects import SAMPLES, agreement_of
+from tests.loaders.projects import NER, span, state, write_project
 from tests.potato_server import Annotator, needs_potato, running_server
 
 PROJECTS = ("pii_spans", "scripts", "two_schemes")
@@ -120,6 +123,80 @@ def test_data_outside_the_project_is_refused_unless_allowed(tmp_path: Path) -> N
     assert not out.exists()
     write_queue(inside, corpus, agreement, out, allow_outside=True)
     assert len(records_of(out)) == len(contested_items(agreement))
+
+
+def queue_of(config: Path, out: Path) -> Path:
+    corpus = read_project(config)
+    write_queue(config, corpus, measure(corpus, bootstrap=0), out)
+    return out
+
+
+def test_values_of_parquet_are_written_as_ids_and_texts_are_read(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    time = datetime(2026, 1, 2, 3, 4, 5)
+    values: dict[str, Any] = {
+        "id": time,
+        "text": Decimal("12.50"),
+        "day": time.date(),
+        "hour": time.time(),
+        "zoned": time.replace(tzinfo=UTC),
+        "lasted": timedelta(hours=1),
+        "bytes": b"caf\xc3",
+        "nested": {"prices": [Decimal("1.5")]},
+        "score": 0.5,
+    }
+    config = write_project(
+        tmp_path / "project",
+        {
+            "ann": state({str(time): [span(0, 2)]}, order=[str(time)]),
+            "ben": state(order=[str(time)], index=1),
+        },
+        data_files=["items.parquet"],
+    )
+    table = arrow.table({name: [value] for name, value in values.items()})
+    parquet.write_table(table, config.parent / "items.parquet")
+    (record,) = records_of(queue_of(config, tmp_path / "queue"))
+    assert record == {
+        "id": "2026-01-02 03:04:05",
+        "text": "12.50",
+        "day": "2026-01-02",
+        "hour": "03:04:05",
+        "zoned": "2026-01-02 03:04:05+00:00",
+        "lasted": "1:00:00",
+        "bytes": "b'caf\\xc3'",
+        "nested": {"prices": ["1.5"]},
+        "score": 0.5,
+        "iaa_agreed": {},
+    }
+    (item,) = read_project(config).items.itertuples()
+    assert (item.item, item.text) == (record["id"], record["text"])
+
+
+DISAGREEING = {"ann": state({"d1": [span(0, 3)]}), "ben": state(index=2)}
+
+
+@pytest.mark.parametrize("first", ["configuration", "file"])
+def test_of_two_schemes_of_one_name_the_first_is_offered(tmp_path: Path, first: str) -> None:
+    other = {**NER, "labels": ["PER"], "description": "the other"}
+    one = {**NER, "description": "the first"}
+    config = write_project(
+        tmp_path / "project",
+        DISAGREEING,
+        schemes=[one, other] if first == "configuration" else [],
+        phases={"annotation": {"file": "schemes.yaml"}, "more": {"annotation_schemes": [other]}},
+    )
+    (config.parent / "schemes.yaml").write_text(yaml.safe_dump([one]), "utf-8")
+    queue = queue_of(config, tmp_path / "queue")
+    (offered,) = yaml.safe_load((queue / "config.yaml").read_text("utf-8"))["annotation_schemes"]
+    assert offered == one
+
+
+def test_schemes_that_no_configuration_declares_cannot_be_offered(tmp_path: Path) -> None:
+    config = write_project(tmp_path / "project", DISAGREEING, schemes=[])
+    with pytest.raises(InputError, match="the labels of scheme 'ner' are not in it"):
+        queue_of(config, tmp_path / "queue")
+    assert not (tmp_path / "queue").exists()
 
 
 def test_a_queue_is_never_written_over(tmp_path: Path) -> None:

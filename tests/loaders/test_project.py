@@ -245,6 +245,30 @@ def test_schemes_are_found_under_phases(tmp_path: Path, phases: Any) -> None:
     assert len(corpus.spans) == 1
 
 
+def test_of_two_schemes_of_one_name_the_first_counts_and_the_ledger_says_so(
+    tmp_path: Path,
+) -> None:
+    other = {**NER, "labels": ["PER"]}
+    layouts: list[tuple[dict[str, Any], bool]] = [
+        ({"annotation_schemes": [NER, other]}, True),
+        ({"annotation_schemes": [NER, {**TONE, "name": "ner"}]}, True),
+        ({"phases": {"work": {"annotation_schemes": [other]}}}, True),
+        ({"scheme_sets": {"minimal": [other]}}, True),
+        ({"batch_assignment": {"groups": [{"annotators": ["ann"], "schemes": [other]}]}}, True),
+        # The same again is no second scheme.
+        ({"phases": {"work": {"annotation_schemes": [NER]}}}, False),
+        ({"scheme_sets": {"minimal": ["ner", NER]}}, False),
+    ]
+    write_project(tmp_path, one_annotator())
+    for settings, noted in layouts:
+        corpus = read_project(write_config(tmp_path, **settings))
+        assert [(scheme.name, scheme.labels) for scheme in corpus.schemes] == [
+            ("ner", ("PER", "LOC"))
+        ]
+        note = "scheme 'ner' is declared more than once: the first declaration counts."
+        assert (note in corpus.ledger.notes) == noted, settings
+
+
 def test_a_phase_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     config = write_project(tmp_path, one_annotator(), phases={"annotation": {"file": "gone.yaml"}})
     with pytest.raises(InputError, match=r"phase 'annotation' names the file 'gone.yaml'"):
