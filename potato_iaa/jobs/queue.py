@@ -275,6 +275,12 @@ def _data(
     config: Project, contests: Sequence[Contest], agreed: Mapping[str, Mapping[str, list[Any]]]
 ) -> bytes:
     records = read_items(config).records
+    unknown = next((one.item for one in contests if one.item not in records), None)
+    if unknown is not None:
+        raise InputError(
+            f"{config.config}: item {unknown!r} is in none of its data files, so no queue can show "
+            "it: put them back, or correct data_files."
+        )
     lines = [
         # As ids and texts are read, so that a date or a number of Parquet's stays what it was.
         json.dumps({**records[one.item], FIELD: agreed.get(one.item, {})}, default=str)

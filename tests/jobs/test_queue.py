@@ -24,6 +24,7 @@ from tests.golden.projects import SAMPLES, agreement_of
 from tests.loaders.projects import NER, span, state, write_project
 from tests.potato_server import Annotator, needs_potato, running_server
 
+LEFT = Path(__file__).parents[1] / "loaders" / "left"
 PROJECTS = ("pii_spans", "scripts", "two_schemes")
 
 
@@ -190,6 +191,14 @@ def test_of_two_schemes_of_one_name_the_first_is_offered(tmp_path: Path, first: 
     queue = queue_of(config, tmp_path / "queue")
     (offered,) = yaml.safe_load((queue / "config.yaml").read_text("utf-8"))["annotation_schemes"]
     assert offered == one
+
+
+def test_items_that_are_in_no_data_file_cannot_be_shown(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(LEFT / "1.2.2.4", project)
+    (project / "data" / "items.jsonl").write_text("")
+    with pytest.raises(InputError, match="'a02' is in none of its data files"):
+        queue_of(project, tmp_path / "queue")
 
 
 def test_schemes_that_no_configuration_declares_cannot_be_offered(tmp_path: Path) -> None:
