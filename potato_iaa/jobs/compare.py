@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from potato_iaa.errors import InputError, UsageError
+from potato_iaa.errors import UsageError
 from potato_iaa.jobs.config import Planned, Settings, load_job
+from potato_iaa.jobs.report_shape import measure_of_rule, read_report
 from potato_iaa.jobs.selection import chosen_items, passes_within
 from potato_iaa.jobs.task import Tell, measure_options, read_corpus
 from potato_iaa.jobs.times import parse_time, pass_times
@@ -253,7 +253,7 @@ def side_of(
             raise UsageError(
                 f"{text}: is a report, of which no part can be taken: give its project instead."
             )
-        return Reported(name or text, _document(report))
+        return Reported(name or text, read_report(report))
     planned = _entry(text)
     path = Path(text) if planned is None else planned.project
     if planned is not None:
@@ -292,16 +292,6 @@ def _is_report(path: Path) -> bool:
         return False
 
 
-def _document(file: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError) as fault:
-        raise InputError(f"{file}: cannot be read as a report ({fault}): make it anew.") from fault
-    if not isinstance(found, dict) or found.get("format") != 1 or "schemes" not in found:
-        raise InputError(f"{file}: is no report of this version: make it anew from its project.")
-    return found
-
-
 def _entry(text: str) -> Planned | None:
     """The entry of a job file that ``JOB.yaml#NAME`` names."""
     file, mark, name = text.rpartition("#")
@@ -317,14 +307,9 @@ def _entry(text: str) -> Planned | None:
 
 def _measures(a: Side, b: Side, one: str, other: str) -> list[MeasureName]:
     rules = [rule for rule in a.rules(one) if rule in b.rules(other)]
-    names = [*map(_of_rule, rules), *map(MeasureName.parse, _COEFFICIENTS)]
+    names = [*map(measure_of_rule, rules), *map(MeasureName.parse, _COEFFICIENTS)]
     asked = [set(side.settings["measures"]) for side in (a, b)]
     return [name for name in names if name.request is None or asked[0] & asked[1] & {name.request}]
-
-
-def _of_rule(key: str) -> MeasureName:
-    rule, _, typing = key.rpartition("_")
-    return MeasureName.parse(f"F1(match={rule},types={'yes' if typing == 'typed' else 'no'})")
 
 
 def _label_measures(a: Side, b: Side, one: str, other: str) -> list[MeasureName]:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from potato_iaa import Corpus, cli, measure
+from potato_iaa import Corpus, cli, measure, read_project
 from potato_iaa.errors import InputError, UsageError
 from potato_iaa.jobs.compare import (
     Choice,
@@ -314,6 +315,79 @@ def test_what_is_no_report(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text('{"signature"')
     with pytest.raises(InputError, match="cannot be read as a report"):
         side(str(tmp_path))
+
+
+def test_reports_of_all_measures_are_read(tmp_path: Path) -> None:
+    everything = ["cohen", "scott", "fleiss", "alpha_u"]
+    options = {"bootstrap": 0, "audit": False, "measures": everything, "rules": ["terms"]}
+    corpus = read_project(SAMPLES / "two_schemes", exclude_annotators=["iris"], trim=True)
+    write_report(measure(corpus, **options), tmp_path / "out", formats=["json"])
+    assert side(str(tmp_path / "out")).schemes == ("entities", "mentions")
+
+
+DAMAGES: tuple[Any, ...] = (None, True, -1, 10**400, float("nan"), "x", [1], {"x": {}})
+
+
+def damaged(document: Any) -> Iterator[Any]:
+    """The document with any one value, at any depth of its objects, gone or another one."""
+    for key, value in document.items():
+        yield {other: document[other] for other in document if other != key}
+        yield from ({**document, key: damage} for damage in DAMAGES)
+        if isinstance(value, dict):
+            yield from ({**document, key: inside} for inside in damaged(value))
+
+
+def compared(report: Path, other: Side) -> str:
+    """What a comparison tells, or the sentence that says why there is none."""
+    try:
+        return terminal_comparison(compare(side(str(report)), other), Page(width=100))
+    except InputError as fault:
+        return str(fault)
+
+
+def test_a_damaged_report_is_compared_or_refused_in_one_sentence(tmp_path: Path) -> None:
+    corpus = round_of(0.5, items=2)
+    whole = measure(corpus, bootstrap=0, audit=False, measures=["cohen", "fleiss", "alpha_u"])
+    write_report(whole, tmp_path, formats=["json"])
+    file = tmp_path / "report.json"
+    document = json.loads(file.read_bytes())
+    # What no comparison reads would only take time.
+    document = {key: document[key] for key in ("format", "signature", "settings", "schemes")}
+    (scheme,) = document["schemes"].values()
+    for unread in ("matched_labels", "boundaries", "disagreements", "annotators", "drift"):
+        scheme.pop(unread, None)
+    for unread in ("labels", "label_shares", "observed_agreement", "chance_agreement", "audit"):
+        scheme["token"].pop(unread)
+    scheme["f1"] = {"exact_typed": scheme["f1"]["exact_typed"]}
+    refused = re.compile(r".*report\.json: is no report of this version \(.*\): make it anew.*\.")
+    told = []
+    for damage in (document, [], None, 1, *damaged(document)):
+        file.write_text(json.dumps(damage), "utf-8")
+        told.append(compared(tmp_path, Measured("B", whole)))
+        assert refused.fullmatch(told[-1]) or told[-1].startswith("A: ")
+    assert told[0].startswith("A: ")
+    assert sum(text.startswith("A: ") for text in told) < len(told) * 0.6
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"format":1,"signature":"x","schemes":{"ner":{}},"settings":{}}',
+        '{"format":1,"signature":"x","schemes":{},"settings":{"measures":[]}}',
+        '{"format":1,"signature":"x","schemes":null,"settings":null}',
+        '{"format":1,"signature":' + "[" * 100_000,
+    ],
+)
+def test_the_command_names_a_damaged_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(content)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["compare", str(file), str(file)])
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (2, "")
+    assert re.fullmatch(r"potato-iaa: .*a\.json: .*: make it anew.*\.\n", told.err)
 
 
 def test_a_part_of_a_report_cannot_be_taken(report: str) -> None:
