@@ -131,3 +131,16 @@ def test_an_agreement_has_its_schemes_by_name() -> None:
     corpus = corpus_of({"d1": {"A": [(0, 1, "X")]}})
     agreement = replace(measure(corpus, bootstrap=0), schemes={"a": scheme(), "b": scheme()})
     assert agreement.to_dict() == {"a": scheme().to_dict(), "b": scheme().to_dict()}
+
+
+@pytest.mark.parametrize("reading", [{}, {"trim": True, "exclude_annotators": ("bot",)}])
+def test_the_choices_are_those_of_the_measurement_and_of_the_reading(
+    reading: dict[str, Any],
+) -> None:
+    agreement = measure(corpus_of({"d1": {"A": [(0, 1, "X")]}}), bootstrap=5)
+    source = replace(agreement.source, passes="seen", reading=reading)
+    right = agreement.settings.to_dict() | {"passes": "seen"}
+    assert right["bootstrap"] == 5
+    # What was read as usual is not spelled out.
+    right |= {"reading": reading} if reading else {}
+    assert replace(agreement, source=source).choices == right

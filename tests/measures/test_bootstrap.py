@@ -17,6 +17,7 @@ from scipy import sparse
 
 from potato_iaa import Corpus
 from potato_iaa.arrays import Floats
+from potato_iaa.measures import bootstrap
 from potato_iaa.measures.bootstrap import estimate, interval, item_weights, weighted_sums
 from potato_iaa.measures.estimate import Estimate
 from tests.corpora import Figures, Span, estimates, figures_of
@@ -47,6 +48,16 @@ def test_without_resamples_there_is_the_first_column_alone() -> None:
 def test_without_items_there_is_nothing_to_weigh() -> None:
     assert item_weights(0, of=2, resamples=5, seed=0).shape == (0, 6)
     assert item_weights(0, of=0, resamples=5, seed=0).shape == (0, 6)
+
+
+@pytest.mark.parametrize(("items", "of"), [(5, 5), (4, 7)])
+@pytest.mark.parametrize("draws", [1, 10, 21, 10**6])
+def test_no_weight_depends_on_how_many_items_are_drawn_at_once(
+    monkeypatch: pytest.MonkeyPatch, items: int, of: int, draws: int
+) -> None:
+    right = item_weights(items, of=of, resamples=33, seed=1)
+    monkeypatch.setattr(bootstrap, "DRAWS", draws)
+    assert np.array_equal(item_weights(items, of=of, resamples=33, seed=1), right)
 
 
 def multinomial(counts: Sequence[int], of: int) -> float:

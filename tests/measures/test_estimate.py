@@ -138,3 +138,15 @@ def test_rows_of_a_table_are_written_plain() -> None:
 
 def test_a_table_without_rows_has_no_records() -> None:
     assert records(pd.DataFrame({"value": pd.Series(dtype=float)})) == []
+
+
+def test_replicates_neither_tell_estimates_apart_nor_are_printed() -> None:
+    one, other = (Estimate(0.5, replicates=np.full(3, value)) for value in (0.1, 0.2))
+    assert one == other
+    assert "replicates" not in repr(one)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8])
+def test_whole_numbers_of_a_table_stay_whole(kind: type) -> None:
+    rows = records(pd.DataFrame({"spans": np.array([2, 2, 0], dtype=kind)}))
+    assert [(row["spans"], type(row["spans"])) for row in rows] == [(2, int), (2, int), (0, int)]

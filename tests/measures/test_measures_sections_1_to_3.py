@@ -622,6 +622,12 @@ def test_shares_that_are_no_shares_are_refused(entry: dict[str, Any]) -> None:
         _ = scenario(numbers(entry["shares"]), independent_raters=True).chance_agreement
 
 
+@pytest.mark.parametrize("observed", [True, "0.5", [0.5], 0.5j])
+def test_an_observed_agreement_that_is_no_number_is_not_in_range(observed: Any) -> None:
+    with pytest.raises(ValueError, match=r"observed agreement .* is not a number"):
+        scenario([0.5, 0.5], observed_agreement=observed)
+
+
 SHARES_WITH_CHANCE = {0.82: [0.9, 0.1], 0.5: [0.5, 0.5], 1: [1.0]}
 
 
