@@ -27,7 +27,9 @@ def averages_table(scheme: SchemeAgreement) -> Table:
         for estimate in (averages.mean_over_pairs, averages.pooled, averages.mean_over_items):
             named.append((rule_name(key), estimate))
             cells += [value_text(estimate), interval_text(estimate)]
-        rows.append((*cells, rounded(averages.sd)))
+        over = (averages.mean_over_pairs, averages.mean_over_items)
+        counts = (f"{estimate.n:,}/{estimate.of:,}" for estimate in over)
+        rows.append((*cells, rounded(averages.sd), *counts))
     return Table(
         "averages",
         "F1 by match rule and average",
@@ -40,6 +42,8 @@ def averages_table(scheme: SchemeAgreement) -> Table:
             Column("mean over items"),
             Column("95 %", rank=2),
             Column("SD over pairs", rank=3),
+            Column("pairs", rank=3),
+            Column("items", rank=3),
         ),
         tuple(rows),
         reasons=reasons(named),
@@ -183,7 +187,9 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
 
 def item_table(figures: F1Figures, *, limit: int) -> Table:
     """The items on which annotators agree least: those with the lowest mean F1, longest first."""
-    table = figures.items[figures.items["value"].notna()]
+    known = figures.items["value"].notna()
+    table = figures.items[known]
+    unknown = records(figures.items[~known])
     ordered = table.sort_values(
         ["value", "marked", "item"], ascending=[True, False, True], ignore_index=True
     )
@@ -201,7 +207,8 @@ def item_table(figures: F1Figures, *, limit: int) -> Table:
             Column("F1 exact"),
         ),
         tuple(rows),
-        left_out=max(len(figures.items) - limit, 0),
+        left_out=max(len(table) - limit, 0),
+        reasons=reasons((row["item"], Estimate(None, row["why"])) for row in unknown),
     )
 
 

@@ -17,6 +17,7 @@ from potato_iaa.measures.estimate import (
     NOTHING_MARKED,
     ONE_ANNOTATOR,
     Estimate,
+    below,
     plain,
     reasons,
     records,
@@ -150,3 +151,22 @@ def test_replicates_neither_tell_estimates_apart_nor_are_printed() -> None:
 def test_whole_numbers_of_a_table_stay_whole(kind: type) -> None:
     rows = records(pd.DataFrame({"spans": np.array([2, 2, 0], dtype=kind)}))
     assert [(row["spans"], type(row["spans"])) for row in rows] == [(2, int), (2, int), (0, int)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "right"),
+    [
+        (0.7, 0.8, True),
+        (0.8, 0.7, False),
+        (0.7, 0.7, False),
+        (0.3, 0.1 + 0.2, False),
+        (0.1 + 0.2, 0.3, False),
+        (-1e-17, 0.0, False),
+        (0.0, 1e-13, True),
+        (0.7, 0.7 + 1e-11, True),
+    ],
+)
+def test_a_figure_is_below_another_by_more_than_noise(
+    one: float, other: float, right: bool
+) -> None:
+    assert below(one, other) == right
