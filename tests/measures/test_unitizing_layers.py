@@ -513,6 +513,11 @@ def test_of_a_label_of_which_less_than_nothing_is_expected_nothing_is_told() -> 
     }
     found = unitizing({"d1": passes}, {"d1": 100})["k_u_alpha"]
     assert_undefined(found["K"], "too few intersections to expect anything by chance")
+    # l*_K·l*.. − X_K is 2·5 − X_K: at 0 nothing is expected, just above it little.
+    met, alike = np.array([[2.0], [3.0]]), np.array([[1.0], [2.0]])
+    for squares, undefined in ((10.0, True), (9.5, False)):
+        alphas = k_u_alpha(met, alike, np.array([[squares], [3.0]]))
+        assert np.isnan(alphas[:, 0]).tolist() == [undefined, False]
 
 
 def test_a_label_says_whether_it_meets_nothing_or_nothing_else_does() -> None:
