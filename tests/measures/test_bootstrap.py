@@ -39,6 +39,9 @@ def test_every_resample_draws_as_many_items_as_there_are() -> None:
     assert (weights.sum(axis=0) == 7).all()
     assert (weights >= 0).all()
     assert (weights == np.floor(weights)).all()
+    # Once in 160 times every item is drawn once; the first and the last resample are others.
+    assert (weights[:, [1, -1]] != 1).any(axis=0).all()
+    assert (weights[:, 1:] == 1).all(axis=0).sum() < 8
 
 
 def test_without_resamples_there_is_the_first_column_alone() -> None:

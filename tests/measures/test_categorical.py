@@ -207,6 +207,7 @@ def test_numbers_that_are_written_in_two_ways_are_equal() -> None:
         pytest.param("scale-3", 3.0, id="a hyphen that joins"),
         pytest.param("scale_-3", -3.0, id="a sign behind a joint"),
         pytest.param("q1:::scale_3", 3.0, id="digits before the last"),
+        pytest.param("X1-3", 3.0, id="digits behind a letter"),
     ],
 )
 @pytest.mark.parametrize("kind", ["likert", "slider", "number"])
