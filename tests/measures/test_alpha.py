@@ -73,6 +73,7 @@ def test_every_column_of_weights_has_the_figures_of_its_own_sample(seed: int) ->
     disagreement, values = weighted(coincidences(units), np.array(WEIGHTS, dtype=np.float64).T)
     alphas = nominal_alpha(disagreement, values)
     observed, chance = observed_agreement(disagreement, values), chance_agreement(values)
+    beyond = beyond_chance(disagreement, values)
     assert alphas.shape == observed.shape == chance.shape == (len(WEIGHTS),)
     for column, weights in enumerate(WEIGHTS):
         sample = drawn(units, weights)
@@ -90,9 +91,13 @@ def test_every_column_of_weights_has_the_figures_of_its_own_sample(seed: int) ->
             (c == k) / (len(unit) - 1) for unit in sample for c, k in permutations(unit.values(), 2)
         )
         assert observed[column] == pytest.approx(agreeing / given.total())
-        assert chance[column] == pytest.approx(
-            sum((count / given.total()) ** 2 for count in given.values())
-        )
+        by_chance = sum((count / given.total()) ** 2 for count in given.values())
+        assert chance[column] == pytest.approx(by_chance)
+        if len(given) > 1:
+            right = (observed[column] - by_chance) / (1 - by_chance)
+            assert beyond[column] == pytest.approx(right)
+        else:
+            assert math.isnan(beyond[column])
 
 
 @pytest.mark.parametrize("seed", range(6))

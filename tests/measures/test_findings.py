@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from potato_iaa import Corpus
 from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate
-from potato_iaa.measures.findings import findings, shown
+from potato_iaa.measures.findings import Finding, findings, shown
 from tests.corpora import Marks, Span, corpus_of
 from tests.measures.helpers import scheme_of
 from tests.measures.test_laws import Small, examples, small_corpora
@@ -229,11 +229,16 @@ def test_an_annotator_who_marks_far_more_than_usual_is_named(
 
 
 def test_an_annotator_who_marks_nothing_is_the_first_to_look_at() -> None:
-    found = findings(scheme_of(corpus_of(items(12, A=[X], B=[X], C=[X], D=[]))))
-    assert (
-        "“D” marked nothing in 12 items read, where 1.0 spans per item are usual: see whether this "
+    marks = items(12, A=[X], B=[X], C=[X], D=[])
+    # 1 + 1/12 spans per item, at one decimal.
+    for who in "ABC":
+        marks["d000"][who] = [X, (5, 9, "X")]
+    found = findings(scheme_of(corpus_of(marks)))
+    text = (
+        "“D” marked nothing in 12 items read, where 1.1 spans per item are usual: see whether this "
         "work is meant."
-    ) in [finding.text for finding in found if finding.weight == "main"][:3]
+    )
+    assert Finding("annotators", "main", text) in [one for one in found if one.weight == "main"][:3]
 
 
 def test_an_annotator_who_marks_far_less_than_usual_is_named() -> None:

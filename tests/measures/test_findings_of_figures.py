@@ -597,6 +597,18 @@ def test_pairs_below_the_minimum_of_shared_items_are_told() -> None:
     none = findings(scheme_of(corpus_of(marks), min_shared_items=13))
     text = "F1 has no value: no pair shares 13 items (the most that a pair shares is 12)."
     assert none == (Finding("spans", "warning", text),)
+    many = {f"d{n}": {"a": [(0, 1, "X")], "b": []} for n in range(1000)}
+    none = findings(scheme_of(corpus_of(many), min_shared_items=2000))
+    assert none[0].text.endswith("(the most that a pair shares is 1,000).")
+
+
+def test_a_single_pair_below_the_minimum_is_told() -> None:
+    marks = {f"d{n}": {"a": [(0, 3, "X")], "b": [(0, 3, "X")]} for n in range(4)}
+    marks["d0"]["c"] = [(0, 3, "X")]
+    marks["d5"] = {"b": [(0, 3, "X")], "c": [(0, 3, "X")]}
+    text = "1 pair shares fewer items than the minimum, and no mean over pairs counts them."
+    told = findings(scheme_of(corpus_of(marks), min_shared_items=2))
+    assert Finding("pairs", "note", text) in told
 
 
 def test_where_more_is_split_than_missed_that_is_what_is_to_be_settled() -> None:
@@ -608,6 +620,9 @@ def test_where_more_is_split_than_missed_that_is_what_is_to_be_settled() -> None
         "existence: one annotator marks as several spans what another marks as one. To fix it, "
         "settle whether lists, names in a row and nested names are one span or several."
     )
+    # One split span and none that is missed is enough.
+    one = {"d1": {"a": [(0, 9, "X")], "b": [(0, 4, "X"), (5, 9, "X")]}}
+    assert "marks as several spans" in findings(scheme_of(corpus_of(one)))[1].text
     # One piece is matched with the whole, the others are split from it; what c lacks is missed.
     missed = {item: by | {"c": []} for item, by in marks.items()}
     assert "do not mark the same things" in findings(scheme_of(corpus_of(missed)))[0].text

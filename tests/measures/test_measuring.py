@@ -62,6 +62,11 @@ def test_choices_that_there_are_not_are_refused(options: dict[str, Any], told: s
         measure(corpus_of(MARKS), **options)
 
 
+def test_a_million_resamples_may_be_asked_for() -> None:
+    asked = measure(corpus_of(MARKS), schemes=[], bootstrap=1_000_000)
+    assert asked.settings.bootstrap == 1_000_000
+
+
 @pytest.mark.parametrize(
     "options",
     [
