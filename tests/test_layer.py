@@ -130,6 +130,15 @@ def test_the_order_in_which_spans_in_parts_were_stored_changes_nothing(
     assert found.to_dict() == right.to_dict()
 
 
+def test_spans_of_one_place_are_sorted_by_their_parts() -> None:
+    marked = [("X", [(0, 1), (middle, middle + 1), (30, 31)]) for middle in range(28, 1, -2)]
+    layer = make_layer(parts_corpus({"d1": {"ann": marked}}, {"d1": "x" * 31}), "spans")
+    order = {
+        int(start): int(span) for span, start in zip(layer.part_span, layer.part_start, strict=True)
+    }
+    assert [order[middle] for middle in range(2, 29, 2)] == list(range(14))
+
+
 def test_places_as_far_out_as_can_be_are_told_apart() -> None:
     far = FARTHEST
     names = [f"d{number}" for number in range(1000)]
