@@ -367,6 +367,19 @@ def test_sets_of_options_are_one_value_each_whatever_their_order() -> None:
     assert list(figures(SETS, "multiselect", ["r"]).options) == ["r", "p", "q"]
 
 
+def test_options_are_a_set_in_whatever_order_they_were_ticked() -> None:
+    order = random.Random(0)
+    answers: dict[str, dict[str, Stored]] = {}
+    for item in range(30):
+        ticked = order.sample("abcdefghijklmnopqrst", 12)
+        answers[f"d{item}"] = {
+            who: [(option, "true") for option in order.sample(ticked, 12)] for who in "AB"
+        }
+    found = figures(answers, "multiselect")
+    assert found.alpha.value == 1.0
+    assert list(found.options) == sorted(found.options)
+
+
 def test_an_option_is_chosen_or_not_by_those_who_answered() -> None:
     found = figures(SETS, "multiselect", ["p", "q", "r", "s"])
     for option, right in {
