@@ -8,7 +8,7 @@ from typing import Any
 from potato_iaa.measures.agreement import Agreement, SchemeAgreement
 from potato_iaa.measures.categorical import CategoricalFigures
 from potato_iaa.measures.estimate import records
-from potato_iaa.reporter.display import Column, Table, ends, reasons, with_gap
+from potato_iaa.reporter.display import Column, Table, ends, reasons
 from potato_iaa.reporter.rounding import UNDEFINED, interval_text, percent, rounded, value_text
 
 MOST_LABELS = 12
@@ -47,8 +47,9 @@ def label_use_table(agreement: Agreement, scheme: SchemeAgreement, *, limit: int
             Column("per pass"),
             *(Column(label) for label in labels),
         ),
-        with_gap(rows, left_out),
+        tuple(rows),
         left_out,
+        both_ends=True,
     )
 
 
@@ -103,8 +104,9 @@ def tendency_table(scheme: SchemeAgreement, *, limit: int) -> Table | None:
             Column("longer"),
             Column("shorter"),
         ),
-        with_gap(chosen, left_out),
+        chosen,
         left_out,
+        both_ends=True,
     )
 
 
@@ -119,8 +121,9 @@ def ledger_table(agreement: Agreement, *, limit: int) -> Table:
         tuple(
             Column(name.replace("_", " "), number=place > 1) for place, name in enumerate(columns)
         ),
-        with_gap([tuple(_cell(row[name]) for name in columns) for row in chosen], left_out),
+        tuple(tuple(_cell(row[name]) for name in columns) for row in chosen),
         left_out,
+        both_ends=True,
     )
 
 

@@ -28,7 +28,8 @@ class Column:
 class Table:
     """A table to read: ``reasons`` say why figures shown as a dash are undefined.
 
-    ``left_out`` counts the rows that are only in the complete table, ``tables/<name>.csv``.
+    ``left_out`` counts the rows that are only in the complete table, ``tables/<name>.csv``. They
+    come after all others, or, where ``both_ends`` are shown, before the last third.
     """
 
     name: str
@@ -37,6 +38,21 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     left_out: int = 0
     reasons: tuple[str, ...] = ()
+    both_ends: bool = False
+
+    @property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """The rows, and one of dots where others lie between them.
+
+        >>> rows = (("a", "0.1"), ("b", "0.2"), ("z", "0.9"))
+        >>> Table("t", "T", (Column("a"), Column("b")), rows, left_out=4, both_ends=True).lines
+        (('a', '0.1'), ('b', '0.2'), ('…', ''), ('z', '0.9'))
+        """
+        if not (self.left_out and self.both_ends):
+            return self.rows
+        place = len(self.rows) - len(self.rows) // 3
+        dots = ("…", *[""] * (len(self.columns) - 1))
+        return (*self.rows[:place], dots, *self.rows[place:])
 
 
 def ends(rows: Sequence[Row], limit: int) -> tuple[tuple[Row, ...], int]:
@@ -49,19 +65,6 @@ def ends(rows: Sequence[Row], limit: int) -> tuple[tuple[Row, ...], int]:
         return tuple(rows), 0
     last = limit // 3
     return (*rows[: limit - last], *rows[len(rows) - last :]), len(rows) - limit
-
-
-def with_gap(rows: Sequence[tuple[str, ...]], left_out: int) -> tuple[tuple[str, ...], ...]:
-    """The rows that ``ends`` chose, and a row of dots where others lie between.
-
-    >>> with_gap([("a", "0.1"), ("b", "0.2"), ("z", "0.9")], 23)
-    (('a', '0.1'), ('b', '0.2'), ('…', ''), ('z', '0.9'))
-    """
-    if not left_out:
-        return tuple(rows)
-    place = len(rows) - len(rows) // 3
-    dots = ("…", *[""] * (len(rows[0]) - 1))
-    return (*rows[:place], dots, *rows[place:])
 
 
 def reasons(figures: Iterable[tuple[str, Estimate]], *, names: int = 4) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from potato_iaa.measures.agreement import SchemeAgreement
 from potato_iaa.measures.estimate import Estimate, records
 from potato_iaa.measures.f1 import F1Figures
 from potato_iaa.measures.pairs import LEAST_ITEMS
-from potato_iaa.reporter.display import Column, Table, ends, reasons, with_gap
+from potato_iaa.reporter.display import Column, Table, ends, reasons
 from potato_iaa.reporter.headline import HEADLINE, rule_name
 from potato_iaa.reporter.rounding import UNDEFINED, interval_text, rounded, row_estimate, value_text
 
@@ -88,9 +88,10 @@ def label_table(scheme: SchemeAgreement, *, limit: int) -> Table:
             Column("token alpha", rank=2),
             Column("95 %", rank=3),
         ),
-        with_gap(rows, left_out),
+        tuple(rows),
         left_out,
         reasons(named),
+        both_ends=True,
     )
 
 
@@ -132,9 +133,10 @@ def annotator_table(scheme: SchemeAgreement, *, limit: int) -> Table:
             Column("pairs", rank=3),
             Column("headline without", rank=2),
         ),
-        with_gap(rows, left_out),
+        tuple(rows),
         left_out,
         reasons(named),
+        both_ends=True,
     )
 
 
@@ -179,9 +181,10 @@ def pair_table(scheme: SchemeAgreement, *, limit: int) -> Table:
             Column("F1 exact"),
             Column("95 %"),
         ),
-        with_gap(rows, left_out),
+        tuple(rows),
         left_out,
         (*reasons(named), *([NO_PAIR_INTERVAL] if few else [])),
+        both_ends=True,
     )
 
 

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from potato_iaa.corpus import Corpus, Scheme
 from potato_iaa.ledger import Ledger
 from potato_iaa.measures.estimate import records
-from potato_iaa.reporter.display import Column, Table, ends, some, with_gap
+from potato_iaa.reporter.display import Column, Table, ends, some
 from potato_iaa.reporter.document import examples
 from potato_iaa.reporter.ledger_tables import (
     POLICIES,
@@ -134,8 +134,9 @@ def _annotator_table(corpus: Corpus) -> Table:
             Column("spans"),
             *(Column(policy) for policy in policies),
         ),
-        with_gap(rows, left_out),
+        tuple(rows),
         left_out,
+        both_ends=True,
     )
 
 

@@ -60,7 +60,7 @@ def latex_table(table: Table, *, label: str) -> str:
         r"\toprule",
         _row(column.title for column in table.columns),
         r"\midrule",
-        *(_row(row) for row in table.rows),
+        *(_row(row) for row in table.lines),
         r"\bottomrule",
         r"\end{tabular}",
         *(rf"\par\smallskip\footnotesize {latex_safe(reason)}" for reason in table.reasons),

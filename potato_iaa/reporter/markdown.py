@@ -98,7 +98,7 @@ def table_lines(table: Table) -> Iterator[str]:
         return
     yield _row(column.title for column in table.columns)
     yield _row(("--:" if column.number else ":--" for column in table.columns), safe=False)
-    yield from (_row(row) for row in table.rows)
+    yield from (_row(row) for row in table.lines)
     if table.reasons:
         yield ""
         yield from _items(table.reasons)

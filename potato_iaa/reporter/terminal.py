@@ -282,7 +282,7 @@ def table_block(table: Table, page: Page) -> Iterator[RenderableType]:
     yield from heading(table.title, page)
     kept = [number for number, column in enumerate(table.columns) if _fits(column, page)]
     columns = [table.columns[number] for number in kept]
-    rows = [[page.safe(row[number]) for number in kept] for row in table.rows]
+    rows = [[page.safe(row[number]) for number in kept] for row in table.lines]
     limits = _limits(columns, rows, page)
     grid = _grid()
     for column in columns:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from potato_iaa import Corpus
+from potato_iaa.corpus import FARTHEST
 from potato_iaa.layer import Layer, make_layer
 from potato_iaa.matcher import (
     Alignment,
@@ -196,7 +197,7 @@ def test_without_a_pair_of_spans_there_is_no_match(mark: tuple[int, int, str] | 
         assert len(found.left) == len(found.right) == len(found.worth) == 0
 
 
-FAR = 10**15
+FAR = FARTHEST // 3
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,8 @@ def test_many_rows_are_cut_to_both_ends_and_say_where_the_rest_is() -> None:
     assert "18 more rows in tables/annotators.csv" in report
     assert "19 more rows in tables/labels.csv" in report
     assert len(report.splitlines()) < 160
+    # Where they lie.
+    assert report.count("\n  …\n") == 3
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
