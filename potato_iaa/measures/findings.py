@@ -190,7 +190,7 @@ def _lost(scheme: SchemeAgreement, headline: float) -> Iterator[Finding]:
             "lost",
             "main",
             f"{second.capitalize()} costs {shown(known[second].value)}, and the intervals of "
-            f"{first} and {second} overlap: {what} as well; {remedy}.",
+            f"{first} and {second} overlap: there, {what}; {remedy}.",
         )
 
 
@@ -348,15 +348,18 @@ def _rates(scheme: SchemeAgreement) -> Iterator[Finding]:
         return
     rates = [row["spans"] / row["passes"] for row in rows]
     usual = median(rates)
+    idle = [row for row in rows if usual and not row["spans"]]
+    if idle:
+        names = _listed([str(row["annotator"]) for row in idle], 3)
+        passes = sum(row["passes"] for row in idle)
+        yield Finding(
+            "annotators",
+            "main",
+            f"{names} marked nothing in {passes:,} passes, where {usual:.1f} spans per item are "
+            "usual: see whether this work is meant.",
+        )
     for row, own in zip(rows, rates, strict=True):
-        if usual and not own:
-            yield Finding(
-                "annotators",
-                "main",
-                f"“{row['annotator']}” marked nothing in {_counted(row['passes'], 'item')} read, "
-                f"where {usual:.1f} spans per item are usual: see whether this work is meant.",
-            )
-        elif usual and (own > 2 * usual or own < usual / 2):
+        if own > 2 * usual > 0 or 0 < own < usual / 2:
             more = "more than twice" if own > usual else "less than half"
             yield Finding(
                 "annotators",

@@ -234,11 +234,13 @@ def test_an_annotator_who_marks_nothing_is_the_first_to_look_at() -> None:
     for who in "ABC":
         marks["d000"][who] = [X, (5, 9, "X")]
     found = findings(scheme_of(corpus_of(marks)))
-    text = (
-        "“D” marked nothing in 12 items read, where 1.1 spans per item are usual: see whether this "
-        "work is meant."
-    )
+    meant = "spans per item are usual: see whether this work is meant."
+    text = f"“D” marked nothing in 12 passes, where 1.1 {meant}"
     assert Finding("annotators", "main", text) in [one for one in found if one.weight == "main"][:3]
+    # Several of them are one finding.
+    six = items(200, **{who: [X] if who < "U" else [] for who in "ABCDEFGUVWXYZ"})
+    sentence = one(told(six, "annotators"), "“U”, “V”")
+    assert sentence == f"“U”, “V”, “W” and 3 more marked nothing in 1,200 passes, where 1.0 {meant}"
 
 
 def test_an_annotator_who_marks_far_less_than_usual_is_named() -> None:

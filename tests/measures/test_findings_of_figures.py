@@ -83,8 +83,8 @@ def test_of_equal_losses_the_first_is_existence_and_the_second_label() -> None:
     assert second == Finding(
         "lost",
         "main",
-        "Label costs 0.10, and the intervals of existence and label overlap: annotators mark the "
-        "same places and name them differently as well; sharpen what sets the labels apart, "
+        "Label costs 0.10, and the intervals of existence and label overlap: there, annotators "
+        "mark the same places and name them differently; sharpen what sets the labels apart, "
         "beginning with the pairs most often confused.",
     )
 
