@@ -104,13 +104,17 @@ def read_one_file(file: Path, *, schemes: Sequence[Scheme]) -> Found:
     by_annotator: dict[str, list[_Line]] = {}
     for name, line in _one_file_lines(file):
         by_annotator.setdefault(name, []).append(line)
-    orders = {name: _order(file.parent / name) for name in by_annotator if os.sep not in name}
+    folders = {
+        well_formed(entry.name): Path(entry.path)
+        for entry in sorted(os.scandir(file.parent), key=lambda entry: entry.name)
+        if entry.is_dir()
+    }
     # Who was assigned items and annotated none stands in no line of the file.
-    for entry in sorted(os.scandir(file.parent), key=lambda entry: entry.name):
-        if entry.is_dir() and entry.name != ARCHIVE and has_instances(Path(entry.path)):
-            name = well_formed(entry.name)
+    for name, folder in folders.items():
+        if name != ARCHIVE and has_instances(folder):
             by_annotator.setdefault(name, [])
-            orders[name] = _order(Path(entry.path))
+    # Of the folders there are: a name such as .. leads to no other.
+    orders = {name: _order(folders[name]) for name in by_annotator if name in folders}
     leavings = [
         Leaving(name, partial(_record, name, str(file), lines, orders.get(name, ()), schemes))
         for name, lines in by_annotator.items()

@@ -134,6 +134,19 @@ def test_the_one_file_is_enough(tmp_path: Path, ending: str) -> None:
     assert "holds only items with an answer or a span" in corpus.ledger.notes[0]
 
 
+def test_a_name_in_the_one_file_leads_to_no_other_folder(tmp_path: Path) -> None:
+    project = Path(shutil.copytree(LEFT / "1.2.2.4", tmp_path / "project"))
+    file = project / "annotation_output" / "annotated_instances.csv"
+    text = file.read_text(encoding="utf-8")
+    assert "\nalice," in text
+    file.write_text(text.replace("\nalice,", "\n..,"), encoding="utf-8")
+    shutil.move(file.parent / "alice" / "annotation_order.txt", project)
+    shutil.rmtree(file.parent / "alice")
+    told = passes(read(file, passes="assigned", allow_outside=True))
+    (project / "annotation_order.txt").unlink()
+    assert passes(read(file, passes="assigned", allow_outside=True)) == told
+
+
 def test_the_one_file_of_1_2_0_names_no_annotators() -> None:
     file = LEFT / "1.2.0.7" / "annotation_output" / "annotated_instances.json"
     with pytest.raises(InputError, match=r"Potato 1\.2\.0, which names no annotators.*config"):
