@@ -237,10 +237,19 @@ def test_an_annotator_who_marks_nothing_is_the_first_to_look_at() -> None:
     meant = "spans per item are usual: see whether this work is meant."
     text = f"“D” marked nothing in 12 passes, where 1.1 {meant}"
     assert Finding("annotators", "main", text) in [one for one in found if one.weight == "main"][:3]
+    assert not any("less than half" in finding.text for finding in found)
     # Several of them are one finding.
     six = items(200, **{who: [X] if who < "U" else [] for who in "ABCDEFGUVWXYZ"})
     sentence = one(told(six, "annotators"), "“U”, “V”")
     assert sentence == f"“U”, “V”, “W” and 3 more marked nothing in 1,200 passes, where 1.0 {meant}"
+
+
+def test_far_more_than_usual_is_told_where_little_is_usual() -> None:
+    marks = items(12, A=[], B=[], C=[], D=[X])
+    for item in ("d000", "d001", "d002"):
+        marks[item] = {who: [X] for who in "ABCD"}
+    sentence = one(told(marks, "annotators"), "“D” marks")
+    assert "more than twice as many spans per item as is usual here (1.0 against 0.2)" in sentence
 
 
 def test_an_annotator_who_marks_far_less_than_usual_is_named() -> None:
